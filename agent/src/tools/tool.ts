@@ -1,0 +1,37 @@
+import type { Observation, Risk } from '@parley/contract/events'
+import type { Hands } from '@parley/sandbox/driver'
+import type { z } from 'zod'
+
+/** What a tool is given while it works. */
+export interface ToolContext {
+  hands: Hands
+  workingDir: string
+  /** Interrupt: the tool must end within 2 s and answer with what it has. */
+  signal: AbortSignal
+  /** To live viewers, as it comes. */
+  onOutput: (text: string) => void
+  /** Values of secrets whose names occur in `text` as `$NAME` or `${NAME}`: for the environment of one command. */
+  secretsFor: (text: string) => Promise<Record<string, string>>
+  /** A tool's own memory between calls, kept for the life of the run; rebuilt from the log after a crash where it matters. */
+  memory: Map<string, unknown>
+}
+
+export interface Tool<Input extends z.ZodType = z.ZodType> {
+  /** As the model calls it: snake_case. */
+  readonly name: string
+  /** Other names it is known by in settings and by models: `TerminalTool`, `execute_bash`. */
+  readonly aliases: readonly string[]
+  readonly description: string
+  readonly input: Input
+  /** `TerminalAction`, `TerminalObservation`. */
+  readonly actionKind: string
+  readonly observationKind: string
+  readonly readOnly: boolean
+  /** What it must have for itself while it runs with these arguments; calls with no key in common run side by side. */
+  resources(input: z.infer<Input>): string[]
+  /** Never throws for the model's mistakes: an `Observation` with `is_error`. A throw is our defect. */
+  run(input: z.infer<Input>, context: ToolContext): Promise<Observation>
+  /** Frees what `memory` holds (shells, jobs). */
+  close?(memory: Map<string, unknown>): Promise<void>
+  risk?(input: z.infer<Input>): Risk
+}

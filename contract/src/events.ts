@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import { Id } from './id.ts'
+import { Timestamp } from './time.ts'
+
+/*
+ * The event log of a conversation. Append-only; `seq` is 1, 2, 3 … without gaps and is shared by every way of reading.
+ * Kinds marked stored:false travel on live channels only and have no `seq`.
+ */
+
+export const TextContent = z
+  .strictObject({ type: z.literal('text'), text: z.string(), cache_prompt: z.boolean().default(false) })
+  .meta({ id: 'TextContent' })
+export const ImageContent = z
+  .strictObject({
+    type: z.literal('image'),
+    image_urls: z.array(z.string().max(12_000_000)).min(1).max(20),
+    cache_prompt: z.boolean().default(false),
+  })
+  .meta({ id: 'ImageContent' })
+export const Content = z.discriminatedUnion('type', [TextContent, ImageContent])
+export type Content = z.infer<typeof Content>
+
+export const eventKinds = [
+  'MessageEvent',
+  'ActionEvent',
+  'ObservationEvent',
+  'UserRejectObservation',
+  'AgentErrorEvent',
+  'SystemPromptEvent',
+  'ConversationStateUpdateEvent',
+  'ConversationErrorEvent',
+  'PauseEvent',
+  'InterruptEvent',
+  'Condensation',
+  'CondensationRequest',
+  'CondensationSummaryEvent',
+  'HookExecutionEvent',
+  'LLMCompletionLogEvent',
+  'TokenEvent',
+  'ACPToolCallEvent',
+  'LLMCallEvent',
+  'LLMRetryEvent',
+  'NoticeEvent',
+] as const
+export const EventKind = z.enum(eventKinds)
+export type EventKind = z.infer<typeof EventKind>
+
+export const EventSource = z.enum(['agent', 'user', 'environment', 'hook'])
+export type EventSource = z.infer<typeof EventSource>
+
+/** What every event has; the other fields depend on `kind`, and unknown ones are kept as they came. */
+export const Event = z
+  .looseObject({
+    id: Id,
+    seq: z.int().positive(),
+    timestamp: Timestamp,
+    source: EventSource,
+    kind: z.string(),
+    parent_id: z.string().nullable(),
+  })
+  .meta({ id: 'Event' })
+export type Event = z.infer<typeof Event>
+
+export interface ToolCall {
+  id: string
+  name: string
+  /** JSON text. */
+  arguments: string
+}
+
+export type Risk = 'UNKNOWN' | 'LOW' | 'MEDIUM' | 'HIGH'
+
+export interface ThinkingBlock {
+  type: 'thinking' | 'redacted_thinking'
+  thinking?: string
+  signature?: string
+  data?: string
+}
+
+export interface LlmMessage {
+  role: 'user' | 'assistant' | 'system' | 'tool'
+  content: Content[]
+  reasoning_content?: string | null
+  thinking_blocks?: ThinkingBlock[]
+}
+
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens: number
+  cache_read_tokens: number
+  cache_write_tokens: number
+  reasoning_tokens: number
+}
+
+export interface Classification {
+  kind: 'auth' | 'quota' | 'rate_limit' | 'config' | 'transient' | 'agent_action' | 'internal' | 'unknown'
+  retryable: boolean
+  user_action: 'none' | 'retry' | 'settings'
+}
+
+/** An object with a `kind` of its own (`TerminalAction`, `TerminalObservation` …); open, so that a new tool is no new contract. */
+export interface Kinded {
+  kind: string
+  [field: string]: unknown
+}
+
+export interface Observation extends Kinded {
+  content: Content[]
+  is_error: boolean
+}
+
+/** What each stored kind says beyond the base. The field names are the promise; more fields may come. */
+export interface EventBodies {
+  MessageEvent: {
+    llm_message: LlmMessage
+    llm_response_id?: string | null
+    activated_skills?: string[]
+    extended_content?: Content[]
+    sender?: string | null
+    /** Whether this message asks for a run. */
+    run?: boolean
+  }
+  ActionEvent: {
+    thought: Content[]
+    reasoning_content?: string | null
+    thinking_blocks?: ThinkingBlock[]
+    responses_reasoning_item?: unknown
+    /** Null when the call could not be parsed or validated. */
+    action: Kinded | null
+    tool_name: string
+    tool_call_id: string
+    tool_call: ToolCall
+    llm_response_id: string
+    security_risk: Risk
+    summary?: string | null
+  }
+  ObservationEvent: { tool_name: string; tool_call_id: string; observation: Observation; action_id: string }
+  UserRejectObservation: {
+    tool_name: string
+    tool_call_id: string
+    action_id: string
+    rejection_reason: string
+    rejection_source: 'user' | 'hook'
+  }
+  AgentErrorEvent: { tool_name: string; tool_call_id: string; error: string; classification?: Classification }
+  SystemPromptEvent: { system_prompt: Content; tools: unknown[]; dynamic_context: Content | null }
+  ConversationStateUpdateEvent: { key: string; value: unknown }
+  ConversationErrorEvent: { code: string; detail: string; classification?: Classification }
+  PauseEvent: { reason?: string }
+  InterruptEvent: { reason?: string }
+  Condensation: {
+    forgotten_event_ids: string[]
+    summary: string | null
+    summary_offset: number | null
+    llm_response_id: string
+  }
+  CondensationRequest: { reason?: string }
+  CondensationSummaryEvent: { summary: string }
+  HookExecutionEvent: { hook_event_type: string; hook_command: string; success: boolean; exit_code: number | null }
+  LLMCompletionLogEvent: { filename: string; log_data: string; model_name: string; usage_id: string }
+  TokenEvent: { prompt_token_ids: number[]; response_token_ids: number[] }
+  ACPToolCallEvent: { tool_call_id: string; title: string }
+  /** One call of the model: what it used, cost and how long it took. `cost` null: the price is unknown. */
+  LLMCallEvent: {
+    usage_id: string
+    model: string
+    response_id: string
+    usage: Usage
+    cost: number | null
+    latency_ms: number
+    first_token_ms: number | null
+    attempts: number
+  }
+  LLMRetryEvent: { attempt: number; delay_ms: number; reason: string; status: number | null }
+  /** Something the platform wants seen: a refused request, a limit, a setup script that failed. */
+  NoticeEvent: { code: string; detail: string; level: 'info' | 'warning' }
+}
+
+/** An event before it is stored: the log gives `id`, `seq` and `timestamp`. */
+export type NewEvent = {
+  [K in EventKind]: { kind: K; source: EventSource; id?: string } & EventBodies[K]
+}[EventKind]
+
+/** An event as it was stored. */
+export type LogEvent = {
+  [K in EventKind]: {
+    kind: K
+    source: EventSource
+    id: string
+    seq: number
+    timestamp: string
+    parent_id: string | null
+  } & EventBodies[K]
+}[EventKind]
+
+/** Live channels only. `offset` counts characters of this stream, so that a viewer can tell a retry from more text. */
+export type Delta =
+  | {
+      kind: 'StreamingDeltaEvent'
+      response_id: string
+      attempt: number
+      offset: number
+      content: string | null
+      reasoning_content: string | null
+    }
+  | { kind: 'ToolOutputDelta'; tool_call_id: string; action_id: string; offset: number; content: string }

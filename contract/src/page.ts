@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+/** Where to go on reading. Opaque and signed: a text that we did not issue for this very query is refused. */
+export const PageId = z.string().min(1).max(1024)
+
+/** Query fields of every search. `limit` is 1–100. */
+export const pageQuery = (limit: number) => ({
+  page_id: PageId.optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(limit),
+})
+
+/** `{items, next_page_id}`; `next_page_id` is null on the last page. */
+export const page = <T extends z.ZodType>(item: T) =>
+  z.object({ items: z.array(item), next_page_id: z.string().nullable() })
+
+export interface Page<T> {
+  items: T[]
+  next_page_id: string | null
+}
+
+/** A query boolean: true/false/1/0/yes/no/on/off in any case. */
+export const QueryBoolean = z.stringbool({
+  truthy: ['true', '1', 'yes', 'on'],
+  falsy: ['false', '0', 'no', 'off'],
+})
