@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeKey } from './access/key-format.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { showConfig } from './show-config.ts'
+
+test('an empty environment gives a server on loopback, port 3000, with its own database and process sandboxes', () => {
+  const config = readConfig({ HOME: '/root', PATH: '/bin' })
+  const { host, port, databaseUrl, role, sandbox, unisolated, v0, logLevel, baseUrl } = config
+  assert.deepEqual(
+    { host, port, databaseUrl, role, sandbox, unisolated, v0, logLevel, baseUrl },
+    {
+      host: '127.0.0.1',
+      port: 3000,
+      databaseUrl: null,
+      role: 'all',
+      sandbox: 'process',
+      unisolated: false,
+      v0: true,
+      logLevel: 'info',
+      baseUrl: null,
+    },
+  )
+  assert.equal(config.dataDir, join(process.cwd(), 'data'))
+  assert.equal(config.limits.sandboxes.per_user, 10)
+  assert.equal(config.limits.start.deadline, 15 * 60_000)
+})
+
+test('every variable has its effect', () => {
+  const key = makeKey('prl')
+  const config = readConfig({
+    PARLEY_HOST: '0.0.0.0',
+    PARLEY_PORT: '0',
+    PARLEY_BASE_URL: 'https://parley.example.org/',
+    PARLEY_DATA_DIR: '/srv/parley',
+    DATABASE_URL: 'postgres://ada:pw@db/parley',
+    PARLEY_ROLE: 'agent',
+    PARLEY_SANDBOX: 'docker',
+    PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'on',
+    PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    PARLEY_OWNER_API_KEY: key,
+    PARLEY_OWNER_EMAIL: 'ada@example.org',
+    PARLEY_V0: 'off',
+    PARLEY_PRIVATE_HOSTS: 'Forge.internal:3000, [::1]:80',
+    PARLEY_LOG_LEVEL: 'debug',
+    XDG_RUNTIME_DIR: '/run/user/1000',
+  })
+  const { limits, ...rest } = config
+  assert.equal(limits.sandboxes.per_user, 10)
+  assert.deepEqual(rest, {
+    host: '0.0.0.0',
+    port: 0,
+    baseUrl: 'https://parley.example.org',
+    dataDir: '/srv/parley',
+    databaseUrl: 'postgres://ada:pw@db/parley',
+    role: 'agent',
+    sandbox: 'docker',
+    unisolated: true,
+    secretKey: Buffer.alloc(32, 7),
+    ownerApiKey: key,
+    ownerEmail: 'ada@example.org',
+    v0: false,
+    privateHosts: ['forge.internal:3000', '[::1]:80'],
+    limitsFile: null,
+    logLevel: 'debug',
+    xdgRuntimeDir: '/run/user/1000',
+  })
+})
+
+test('an empty value counts as unset', () => {
+  assert.equal(readConfig({ PARLEY_PORT: '', DATABASE_URL: ' ' }).port, 3000)
+})
+
+test('an unknown PARLEY_ name stops the start and the nearest known one is named', () => {
+  refuses({ PARLEY_PROT: '80' }, /^PARLEY_PROT: .* Did you mean PARLEY_PORT\?$/)
+  refuses({ PARLEY_LIMITS_FILE: '' }, /^PARLEY_LIMITS_FILE: /)
+  refuses({ PARLEY_TEAPOT_COLOUR: 'x' }, /^PARLEY_TEAPOT_COLOUR: .* There are: PARLEY_HOST, /)
+})
+
+test('variables of the command line client are no reason to stop', () => {
+  assert.equal(readConfig({ PARLEY_URL: 'http://127.0.0.1:3000', PARLEY_API_KEY: 'x' }).port, 3000)
+})
+
+test('a bad value stops the start with one line that names the variable', () => {
+  refuses({ PARLEY_PORT: 'eighty' }, /^PARLEY_PORT: must be a port .*"eighty"\)$/)
+  refuses({ PARLEY_PORT: '65536' }, /^PARLEY_PORT: /)
+  refuses({ PARLEY_HOST: '127.0.0.1:80' }, /^PARLEY_HOST: .*PARLEY_PORT/)
+  refuses({ PARLEY_BASE_URL: 'parley.example.org' }, /^PARLEY_BASE_URL: must be a URL/)
+  refuses({ PARLEY_BASE_URL: 'https://example.org/parley' }, /^PARLEY_BASE_URL: .*no path/)
+  refuses({ DATABASE_URL: 'mysql://db/x' }, /^DATABASE_URL: /)
+  refuses({ PARLEY_ROLE: 'boss' }, /^PARLEY_ROLE: must be one of all, api, agent/)
+  refuses({ PARLEY_SANDBOX: 'vm' }, /^PARLEY_SANDBOX: must be one of process, docker, kubernetes/)
+  refuses({ PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'yes' }, /^PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: must be on or off/)
+  refuses({ PARLEY_V0: 'true' }, /^PARLEY_V0: must be on or off/)
+  refuses({ PARLEY_OWNER_EMAIL: 'ada' }, /^PARLEY_OWNER_EMAIL: /)
+  refuses({ PARLEY_PRIVATE_HOSTS: 'forge.internal' }, /^PARLEY_PRIVATE_HOSTS: .*forge\.internal/)
+  refuses({ PARLEY_LOG_LEVEL: 'loud' }, /^PARLEY_LOG_LEVEL: /)
+  refuses({ PARLEY_LIMITS: '/nowhere/limits.yaml' }, /^PARLEY_LIMITS: .*\/nowhere\/limits\.yaml/)
+})
+
+test('a bad secret is named but never shown', () => {
+  const bad = { PARLEY_SECRET_KEY: 'hunter2', PARLEY_OWNER_API_KEY: 'hunter2', DATABASE_URL: 'hunter2' }
+  assert.throws(
+    () => readConfig(bad),
+    (error: ConfigError) => {
+      assert.deepEqual(
+        error.message.split('\n').map((line) => line.split(':')[0]),
+        ['DATABASE_URL', 'PARLEY_SECRET_KEY', 'PARLEY_OWNER_API_KEY'],
+      )
+      return !error.message.includes('hunter2')
+    },
+  )
+})
+
+test('a limits file changes what it names and keeps the other defaults', (t) => {
+  const path = limitsFile(
+    t,
+    'sandboxes: { per_user: 3, idle_pause: never }\nsandbox: { memory: 512MiB }\nstart: { deadline: 90s }\n',
+  )
+  const { limits } = readConfig({ PARLEY_LIMITS: path })
+  assert.deepEqual(limits.sandboxes, {
+    per_user: 3,
+    conversations_per_sandbox: 20,
+    idle_pause: 'never',
+    delete_after: 'never',
+  })
+  assert.deepEqual(limits.sandbox, { memory: 512 * 2 ** 20, processes: 512, cpu: 2, disk: 10 * 2 ** 30 })
+  assert.equal(limits.start.deadline, 90_000)
+  assert.equal(limits.start.steps.PREPARING_REPOSITORY, 300_000)
+  assert.deepEqual(limits.rates.start, { requests: 20, per: 60_000 })
+})
+
+test('a limits file may be JSON', (t) => {
+  const path = limitsFile(t, JSON.stringify({ pages: { default: 50 } }))
+  assert.equal(readConfig({ PARLEY_LIMITS: path }).limits.pages.default, 50)
+})
+
+test('a limits file with a wrong field, a wrong amount or no structure stops the start', (t) => {
+  const refused = (text: string, why: RegExp) => refuses({ PARLEY_LIMITS: limitsFile(t, text) }, why)
+  refused('sandboxes: { per_user: 0 }', /^PARLEY_LIMITS: .*sandboxes\.per_user: /)
+  refused('sandboxes: { peruser: 3 }', /^PARLEY_LIMITS: .*sandboxes: .*peruser/)
+  refused('start: { deadline: 15 }', /^PARLEY_LIMITS: .*start\.deadline: must be an amount/)
+  refused('sandbox: { memory: 2 parsecs }', /^PARLEY_LIMITS: .*sandbox\.memory: must be an amount/)
+  refused('a: [', /^PARLEY_LIMITS: .*cannot be read/)
+  refused('- 1', /^PARLEY_LIMITS: .*the document/)
+})
+
+test('the shown configuration names every variable, hides every secret, and its limits can be read again', (t) => {
+  const key = makeKey('prl')
+  const secret = Buffer.alloc(32, 7).toString('base64')
+  const config = readConfig({
+    DATABASE_URL: 'postgres://ada:hunter2@db/parley?sslpassword=hunter3',
+    PARLEY_SECRET_KEY: secret,
+    PARLEY_OWNER_API_KEY: key,
+  })
+  const shown = showConfig(config)
+  for (const hidden of ['hunter2', 'hunter3', key, secret]) assert.ok(!shown.includes(hidden), shown)
+  assert.match(shown, /^PARLEY_HOST=127\.0\.0\.1$/m)
+  assert.match(shown, /^DATABASE_URL=postgres:\/\/ada:\*\*\*@db\/parley/m)
+  assert.match(shown, /memory: 2GiB/)
+  const limits = shown.slice(shown.indexOf('\n\n'))
+  assert.deepEqual(readConfig({ PARLEY_LIMITS: limitsFile(t, limits) }).limits, config.limits)
+})
+
+function refuses(env: Record<string, string>, line: RegExp): void {
+  assert.throws(
+    () => readConfig(env),
+    (error: Error) => error instanceof ConfigError && !error.message.includes('\n') && line.test(error.message),
+    `${JSON.stringify(env)} is refused with ${line}`,
+  )
+}
+
+function limitsFile(t: { after(clean: () => void): void }, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-limits-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'limits.yaml')
+  writeFileSync(path, text)
+  return path
+}
