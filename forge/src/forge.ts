@@ -1,0 +1,141 @@
+import { repositoryName } from '@parley/contract/git-names'
+import type { GitProvider, SuggestedTask } from '@parley/contract/git-provider'
+
+/*
+ * A forge is a service that hosts Git repositories. A member of this family speaks for one account at one forge and keeps
+ * nothing: it is opened with a token for one piece of work and thrown away, so a token is fresh at each use.
+ */
+
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
+
+/** One account at one forge, for one piece of work. */
+export interface Account {
+  /** Address of the forge without a slash at the end, such as `https://git.example.com`; the API's path is ours to know. */
+  host: string
+  /** Null: what everybody may see. */
+  token: string | null
+  /** Every request goes through it: it refuses addresses that may not be reached. */
+  fetch: Fetch
+  /** Ends all that this account does; the deadline of the work. */
+  signal: AbortSignal
+}
+
+export interface Repository {
+  id: string
+  full_name: string
+  is_public: boolean
+  stargazers_count: number | null
+  /** ISO 8601. */
+  pushed_at: string | null
+  owner_type: 'user' | 'organization' | null
+  main_branch: string | null
+}
+
+export interface Branch {
+  name: string
+  commit_sha: string
+  protected: boolean
+  /** ISO 8601. */
+  last_push_date: string | null
+}
+
+export const repositorySorts = [
+  'stars-desc',
+  'stars-asc',
+  'forks-desc',
+  'forks-asc',
+  'updated-desc',
+  'updated-asc',
+] as const
+export type RepositorySort = (typeof repositorySorts)[number]
+
+/** `next` is null at the end; a listing that has a next one is never empty. */
+export interface Listing<T> {
+  items: T[]
+  next: string | null
+}
+
+export interface RepositorySearch {
+  /** Words, or the address of a repository of this forge. Null: the account's own, most recently pushed first. */
+  query: string | null
+  /** Only of this installation; not looked at when there is a query. */
+  installationId: string | null
+  /** Not looked at without a query; null is `stars-desc`. */
+  sort: RepositorySort | null
+  cursor: string | null
+  limit: number
+}
+
+export interface BranchSearch {
+  /** Part of a name or the beginning of a commit, in any case; empty: all. */
+  query: string
+  cursor: string | null
+  limit: number
+}
+
+export interface NewComment {
+  repository: string
+  /** Of the issue or pull request. */
+  number: number
+  body: string
+  /** Into the thread of this review comment where the forge has threads, else to the end of the conversation. */
+  inReplyTo: string | null
+}
+
+export interface NewPullRequest {
+  repository: string
+  head: string
+  base: string
+  title: string
+  body: string
+}
+
+/** Every method rejects with `ForgeError`, or with the signal's own reason when the work was called off. */
+export interface Forge {
+  readonly kind: GitProvider
+  whoAmI(): Promise<{ id: string; login: string; email: string | null }>
+  /** Null: absent or out of reach, which a forge does not tell apart. */
+  repository(fullName: string): Promise<Repository | null>
+  repositories(search: RepositorySearch): Promise<Listing<Repository>>
+  branches(repository: string, search: BranchSearch): Promise<Listing<Branch>>
+  /** Ids, workspaces, projects or organisations: whatever this forge groups repositories by. */
+  installations(): Promise<string[]>
+  /** Pull requests of the account that conflict, fail checks or wait for an answer, then issues assigned to it. */
+  suggestedTasks(): Promise<SuggestedTask[]>
+  /** Address for `git clone`, without any credential. */
+  cloneUrl(fullName: string): string
+  /** For HTTP basic authentication of git; null without a token. */
+  credential(): { username: string; password: string } | null
+  comment(comment: NewComment): Promise<{ url: string }>
+  createPullRequest(request: NewPullRequest): Promise<{ number: number; url: string }>
+}
+
+export type ForgeFailure =
+  | 'token_rejected'
+  | 'forbidden'
+  | 'not_found'
+  | 'not_offered'
+  | 'rate_limited'
+  | 'failed'
+  | 'timed_out'
+
+/** Why a forge did not do it. The message is safe to show; it never has a token or an answer's body in it. */
+export class ForgeError extends Error {
+  override name = 'ForgeError'
+  readonly failure: ForgeFailure
+  /** Seconds after which to ask again, when the forge said so. */
+  readonly retryAfter: number | null
+
+  constructor(failure: ForgeFailure, message: string, options: ErrorOptions & { retryAfter?: number | null } = {}) {
+    super(message, options)
+    this.failure = failure
+    this.retryAfter = options.retryAfter ?? null
+  }
+}
+
+/** `owner/name` in its parts; undefined when it has another form, so that no text reaches a path or a URL unchecked. */
+export function ownerAndName(fullName: string): { owner: string; name: string } | undefined {
+  if (!repositoryName(fullName)) return undefined
+  const slash = fullName.indexOf('/')
+  return { owner: fullName.slice(0, slash), name: fullName.slice(slash + 1) }
+}

@@ -1,0 +1,20 @@
+import type { GitProvider } from '@parley/contract/git-provider'
+import type { Account, Forge } from './forge.ts'
+import { openForge } from './open-forge.ts'
+
+interface Member {
+  open: (account: Account) => Forge
+  /** Where an account is when the user names no host; null: the user must name one. */
+  defaultHost: string | null
+}
+
+/** The family. A kind that is absent here is known by name and cannot be connected. */
+const members: Partial<Record<GitProvider, Member>> = {
+  open_forge: { open: openForge, defaultHost: null },
+}
+
+/** The member of a kind; undefined when this kind cannot be connected. */
+export const forgeMember = (kind: GitProvider): Member | undefined => members[kind]
+
+/** The kinds that can be connected. */
+export const offeredForges = (): GitProvider[] => Object.keys(members) as GitProvider[]

@@ -1,0 +1,124 @@
+import { type Branch as GiteaBranch, type Repository as GiteaRepository, giteaApi, type Api } from 'gitea-js'
+import { repositoryInAddress } from './address.ts'
+import { answered, inPath, said } from './answers.ts'
+import {
+  type Account,
+  type Branch,
+  type BranchSearch,
+  type Forge,
+  ForgeError,
+  type Listing,
+  type NewComment,
+  type NewPullRequest,
+  type Repository,
+  type RepositorySearch,
+} from './forge.ts'
+import { forgeFetch } from './http.ts'
+import { openForgeTasks } from './open-forge-tasks.ts'
+import { branchFilter, hasNext, walk } from './paging.ts'
+
+/** The forge caps a page at 50 unless its operator changed that; a smaller cap only means more pages. */
+const PAGE = 50
+
+/** Gitea and Forgejo: one REST interface under `/api/v1`. */
+export function openForge(account: Account): Forge {
+  const { host, token } = account
+  const api = giteaApi(host, { ...(token === null ? {} : { token }), customFetch: forgeFetch(account) })
+  const repository = (fullName: string) => reachable(api, fullName)
+  return {
+    kind: 'open_forge',
+    async whoAmI() {
+      const user = answered(await api.user.userGetCurrent())
+      return { id: String(said(user.id)), login: said(user.login), email: user.email || null }
+    },
+    repository,
+    repositories: (search) => repositories(api, host, search),
+    branches: (name, search) => branches(api, name, search),
+    installations: async () => {
+      throw new ForgeError('not_offered', 'A forge of this kind has no installations.')
+    },
+    suggestedTasks: () => openForgeTasks(api),
+    cloneUrl: (fullName) => `${host}/${fullName}.git`,
+    credential: () => (token === null ? null : { username: 'oauth2', password: token }),
+    comment: (comment) => addComment(api, comment),
+    createPullRequest: (request) => addPullRequest(api, request),
+  }
+}
+
+async function reachable(api: Api<unknown>, fullName: string): Promise<Repository | null> {
+  try {
+    return repositoryOf(answered(await api.repos.repoGet(...inPath(fullName))))
+  } catch (error) {
+    const absent = error instanceof ForgeError && ['not_found', 'forbidden'].includes(error.failure)
+    if (absent) return null
+    throw error
+  }
+}
+
+async function repositories(api: Api<unknown>, host: string, search: RepositorySearch): Promise<Listing<Repository>> {
+  const { query, sort, cursor, limit } = search
+  const address = query === null ? undefined : repositoryInAddress(host, query)
+  if (address !== undefined) {
+    const found = await reachable(api, address)
+    return { items: found === null ? [] : [found], next: null }
+  }
+  const [by, order] = (query === null ? 'updated-desc' : (sort ?? 'stars-desc')).split('-') as [string, string]
+  const which = query === null ? { uid: said(answered(await api.user.userGetCurrent()).id) } : { q: query }
+  return walk({
+    cursor,
+    limit,
+    key: (repository) => repository.id,
+    async read(page) {
+      const answer = await api.repos.repoSearch({ ...which, sort: by, order, page, limit: PAGE })
+      return { items: said(answered(answer).data).map(repositoryOf), more: hasNext(answer.headers) }
+    },
+  })
+}
+
+function branches(api: Api<unknown>, repository: string, search: BranchSearch): Promise<Listing<Branch>> {
+  const [owner, name] = inPath(repository)
+  return walk({
+    cursor: search.cursor,
+    limit: search.limit,
+    key: (branch) => branch.name,
+    keep: branchFilter(search.query),
+    async read(page) {
+      const answer = await api.repos.repoListBranches(owner, name, { page, limit: PAGE })
+      return { items: answered(answer).map(branchOf), more: hasNext(answer.headers) }
+    },
+  })
+}
+
+/** This forge has no answers to a single review comment, so a reply goes to the end of the conversation. */
+async function addComment(api: Api<unknown>, { repository, number, body }: NewComment): Promise<{ url: string }> {
+  const [owner, name] = inPath(repository)
+  const made = answered(await api.repos.issueCreateComment(owner, name, number, { body }))
+  return { url: said(made.html_url) }
+}
+
+async function addPullRequest(api: Api<unknown>, { repository, ...request }: NewPullRequest) {
+  const [owner, name] = inPath(repository)
+  const made = answered(await api.repos.repoCreatePullRequest(owner, name, request))
+  return { number: said(made.number), url: said(made.html_url) }
+}
+
+function repositoryOf(repository: GiteaRepository): Repository {
+  return {
+    id: String(said(repository.id)),
+    full_name: said(repository.full_name),
+    is_public: repository.private !== true && repository.internal !== true,
+    stargazers_count: repository.stars_count ?? null,
+    pushed_at: repository.updated_at ?? null,
+    owner_type: null,
+    main_branch: repository.default_branch || null,
+  }
+}
+
+function branchOf(branch: GiteaBranch): Branch {
+  return {
+    name: said(branch.name),
+    commit_sha: said(branch.commit?.id),
+    protected: branch.protected ?? false,
+    last_push_date: branch.commit?.timestamp ?? null,
+  }
+}
