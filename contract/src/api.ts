@@ -1,0 +1,112 @@
+import { explainConversation, forkConversation, getFinalResponse } from './conversation-insight.ts'
+import {
+  countConversations,
+  deleteConversation,
+  getConversation,
+  getConversations,
+  interruptConversation,
+  pauseConversation,
+  resumeConversation,
+  runConversation,
+  searchConversations,
+  updateConversation,
+} from './conversations.ts'
+import {
+  countEvents,
+  eventSocket,
+  getEvents,
+  postMessage,
+  respondToConfirmation,
+  searchEvents,
+  sendMessage,
+  streamEvents,
+} from './events.ts'
+import { queueMessage } from './pending-messages.ts'
+import { getSandboxSpecs, listSandboxSecrets, readSandboxSecret, searchSandboxSpecs } from './sandbox-specs.ts'
+import {
+  createSandbox,
+  deleteSandbox,
+  getSandbox,
+  getSandboxes,
+  pauseSandbox,
+  resumeSandbox,
+  searchSandboxes,
+} from './sandboxes.ts'
+import {
+  cancelStartTask,
+  countStartTasks,
+  getStartTasks,
+  searchStartTasks,
+  startConversation,
+  streamStart,
+} from './start-tasks.ts'
+import {
+  downloadFile,
+  downloadTrajectory,
+  getGitDiff,
+  listConversationHooks,
+  listConversationSkills,
+  listFiles,
+  listGitChanges,
+  readFile,
+  uploadFiles,
+} from './workspace.ts'
+
+/** Every call of the service by noun. What is not in this table is not offered. */
+export const api = {
+  conversations: {
+    start: startConversation,
+    streamStart,
+    search: searchConversations,
+    count: countConversations,
+    getMany: getConversations,
+    get: getConversation,
+    update: updateConversation,
+    delete: deleteConversation,
+    pause: pauseConversation,
+    run: runConversation,
+    resume: resumeConversation,
+    interrupt: interruptConversation,
+    sendMessage,
+    queueMessage,
+    fork: forkConversation,
+    why: explainConversation,
+    finalResponse: getFinalResponse,
+    gitChanges: listGitChanges,
+    gitDiff: getGitDiff,
+    files: listFiles,
+    readFile,
+    downloadFile,
+    uploadFiles,
+    download: downloadTrajectory,
+    skills: listConversationSkills,
+    hooks: listConversationHooks,
+  },
+  startTasks: {
+    getMany: getStartTasks,
+    search: searchStartTasks,
+    count: countStartTasks,
+    cancel: cancelStartTask,
+  },
+  events: {
+    search: searchEvents,
+    count: countEvents,
+    getMany: getEvents,
+    post: postMessage,
+    respondToConfirmation,
+    stream: streamEvents,
+    socket: eventSocket,
+  },
+  sandboxes: {
+    search: searchSandboxes,
+    getMany: getSandboxes,
+    get: getSandbox,
+    create: createSandbox,
+    pause: pauseSandbox,
+    resume: resumeSandbox,
+    delete: deleteSandbox,
+    listSecrets: listSandboxSecrets,
+    readSecret: readSandboxSecret,
+  },
+  sandboxSpecs: { search: searchSandboxSpecs, getMany: getSandboxSpecs },
+} as const

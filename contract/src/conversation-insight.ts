@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { AppConversation, exampleConversation } from './conversations.ts'
+import { endpoint } from './endpoint.ts'
+import { exampleIds, exampleTime } from './examples.ts'
+import { ExecutionStatus } from './execution.ts'
+import { Id, IdInput } from './id.ts'
+import { SandboxStatus } from './sandboxes.ts'
+import { TitleInput } from './text.ts'
+import { Timestamp } from './time.ts'
+
+/* Questions about a conversation as a whole: what it waits for, what came out of it, and how to branch off from it. */
+
+const OneConversation = z.object({ id: IdInput })
+
+/** What a conversation can be waiting for. */
+export const waits = [
+  'nothing',
+  'user',
+  'confirmation',
+  'start',
+  'sandbox',
+  'model',
+  'model_retry',
+  'tool',
+  'worker',
+  'budget',
+  'settings',
+] as const
+export const WaitsFor = z.enum(waits).meta({ id: 'WaitsFor' })
+export type WaitsFor = z.infer<typeof WaitsFor>
+
+/** `until`: the deadline of this state; `next`: what happens by itself when it passes. Null: it waits for somebody. */
+export const Why = z
+  .object({
+    execution_status: ExecutionStatus.nullable(),
+    sandbox_status: SandboxStatus,
+    waits_for: WaitsFor,
+    detail: z.string(),
+    since: Timestamp,
+    until: Timestamp.nullable(),
+    next: z.string().nullable(),
+    event_id: Id.nullable(),
+  })
+  .meta({ id: 'Why' })
+export type Why = z.infer<typeof Why>
+
+export const explainConversation = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/{id}/why',
+  summary: 'Ask what a conversation is waiting for',
+  description: 'What it waits for, since when, until when, and what happens by itself then.',
+  access: 'conversations:read',
+  params: OneConversation,
+  returns: Why,
+  fails: ['not_found', 'malformed_id'],
+  example: {
+    returns: {
+      execution_status: 'running',
+      sandbox_status: 'RUNNING',
+      waits_for: 'model',
+      detail: 'The model has not answered yet.',
+      since: exampleTime,
+      until: '2026-11-21T07:18:05.120Z',
+      next: 'The call is tried again.',
+      event_id: null,
+    },
+  },
+})
+
+/** The text of the last finish or of the last message of the agent; null when it has said nothing yet. */
+export const FinalResponse = z
+  .object({ response: z.string().nullable(), event_id: Id.nullable(), execution_status: ExecutionStatus.nullable() })
+  .meta({ id: 'FinalResponse' })
+export type FinalResponse = z.infer<typeof FinalResponse>
+
+export const getFinalResponse = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/{id}/final-response',
+  summary: 'Get the last answer of the agent',
+  description: 'What a caller wants to read when the conversation is finished.',
+  access: 'events:read',
+  params: OneConversation,
+  returns: FinalResponse,
+  fails: ['not_found', 'malformed_id'],
+  example: {
+    returns: { response: 'The parser has a test.', event_id: exampleIds.conversation, execution_status: 'finished' },
+  },
+})
+
+/** From where to branch: an event, a number, or (both absent) the end of the log. */
+export const ForkRequest = z
+  .object({
+    from_event_id: IdInput.nullable().default(null),
+    from_seq: z.int().positive().nullable().default(null),
+    conversation_id: IdInput.nullable().default(null),
+    title: TitleInput.nullable().default(null),
+  })
+  .refine((request) => request.from_event_id === null || request.from_seq === null, {
+    path: ['from_seq'],
+    message: 'cannot be combined with from_event_id',
+  })
+  .meta({ id: 'ForkRequest' })
+export type ForkRequest = z.infer<typeof ForkRequest>
+
+export const forkConversation = endpoint({
+  method: 'POST',
+  path: '/api/v1/app-conversations/{id}/fork',
+  summary: 'Fork a conversation',
+  description: 'A new conversation with the events up to a point. It is idle and works in a directory of its own.',
+  access: 'conversations:write',
+  params: OneConversation,
+  body: ForkRequest,
+  returns: AppConversation,
+  status: 201,
+  fails: ['not_found', 'malformed_id', 'conversation_exists', 'state_conflict'],
+  example: {
+    body: { from_seq: 12, title: 'Another way' },
+    returns: { ...exampleConversation, title: 'Another way', execution_status: 'idle' },
+  },
+})

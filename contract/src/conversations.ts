@@ -1,0 +1,248 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { exampleIds, exampleTime } from './examples.ts'
+import { ExecutionStatus } from './execution.ts'
+import { BranchName, RepositoryName } from './git-names.ts'
+import { GitProvider, GitProviderInput } from './git-provider.ts'
+import { Id, IdInput, idList } from './id.ts'
+import { Failure, Metrics } from './metrics.ts'
+import { QueryBoolean, page, pageQuery } from './page.ts'
+import { SandboxStatus } from './sandboxes.ts'
+import { AgentType, Trigger } from './start-request.ts'
+import { Tags, TagsInput } from './tags.ts'
+import { TitleInput } from './text.ts'
+import { Timestamp, TimestampInput } from './time.ts'
+
+/**
+ * A conversation. `execution_status` is null unless the sandbox is RUNNING; `status_reason` and `error` say why it is
+ * where it is; `last_seq` is the number of its newest event.
+ */
+export const AppConversation = z
+  .object({
+    id: Id,
+    created_by_user_id: z.string().nullable(),
+    sandbox_id: Id.nullable(),
+    selected_repository: z.string().nullable(),
+    selected_branch: z.string().nullable(),
+    git_provider: GitProvider.nullable(),
+    title: z.string().nullable(),
+    trigger: Trigger.nullable(),
+    pr_number: z.array(z.int()),
+    llm_model: z.string().nullable(),
+    agent_kind: z.string(),
+    agent_type: AgentType,
+    metrics: Metrics.nullable(),
+    parent_conversation_id: Id.nullable(),
+    sub_conversation_ids: z.array(Id),
+    forked_from_conversation_id: Id.nullable(),
+    public: z.boolean().nullable(),
+    tags: Tags,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    sandbox_status: SandboxStatus,
+    execution_status: ExecutionStatus.nullable(),
+    status_reason: z.string().nullable(),
+    error: Failure.nullable(),
+    last_seq: z.int().min(0),
+    conversation_url: z.string().nullable(),
+    session_api_key: z.string().nullable(),
+  })
+  .meta({ id: 'AppConversation' })
+export type AppConversation = z.infer<typeof AppConversation>
+
+export const AppConversationPage = page(AppConversation).meta({ id: 'AppConversationPage' })
+export type AppConversationPage = z.infer<typeof AppConversationPage>
+
+export const conversationSortOrders = [
+  'CREATED_AT',
+  'CREATED_AT_DESC',
+  'UPDATED_AT',
+  'UPDATED_AT_DESC',
+  'TITLE',
+  'TITLE_DESC',
+] as const
+export type ConversationSortOrder = (typeof conversationSortOrders)[number]
+
+const OneConversation = z.object({ id: IdInput })
+const filters = {
+  title__contains: z.string().min(1).max(200).optional(),
+  created_at__gte: TimestampInput.optional(),
+  created_at__lt: TimestampInput.optional(),
+  updated_at__gte: TimestampInput.optional(),
+  updated_at__lt: TimestampInput.optional(),
+  sandbox_id__eq: IdInput.optional(),
+  selected_repository__eq: RepositoryName.optional(),
+  trigger__eq: Trigger.optional(),
+  execution_status__eq: ExecutionStatus.optional(),
+  include_sub_conversations: QueryBoolean.default(false),
+}
+
+export const exampleConversation = {
+  id: exampleIds.conversation,
+  created_by_user_id: exampleIds.user,
+  sandbox_id: exampleIds.sandbox,
+  selected_repository: 'ada/engine',
+  selected_branch: 'main',
+  git_provider: 'forge_a',
+  title: 'Add a test for the parser',
+  trigger: 'service_api',
+  pr_number: [],
+  llm_model: 'parley/demo',
+  agent_kind: 'parley',
+  agent_type: 'default',
+  metrics: { model_name: 'parley/demo', accumulated_cost: 0, max_budget_per_task: null, accumulated_token_usage: null },
+  parent_conversation_id: null,
+  sub_conversation_ids: [],
+  forked_from_conversation_id: null,
+  public: null,
+  tags: {},
+  created_at: exampleTime,
+  updated_at: exampleTime,
+  sandbox_status: 'RUNNING',
+  execution_status: 'running',
+  status_reason: null,
+  error: null,
+  last_seq: 12,
+  conversation_url: `https://parley.example/api/v1/conversation/${exampleIds.conversation}`,
+  session_api_key: null,
+}
+
+export const searchConversations = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/search',
+  summary: 'Search conversations',
+  description:
+    'The caller\u2019s conversations, newest first unless said. Sub-conversations are left out unless asked for.',
+  access: 'conversations:read',
+  query: z.object({
+    ...filters,
+    sort_order: z.enum(conversationSortOrders).default('CREATED_AT_DESC'),
+    ...pageQuery(100),
+  }),
+  returns: AppConversationPage,
+  fails: ['malformed_page_id'],
+  example: { returns: { items: [exampleConversation], next_page_id: null } },
+})
+
+export const countConversations = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/count',
+  summary: 'Count conversations',
+  description: 'How many conversations the same filters would find.',
+  access: 'conversations:read',
+  query: z.object(filters),
+  returns: z.int().min(0),
+  example: { returns: 7 },
+})
+
+export const getConversations = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations',
+  summary: 'Get conversations by id',
+  description: 'In the order of the ids; null for a conversation that does not exist.',
+  access: 'conversations:read',
+  query: z.object({ ids: idList(100) }),
+  returns: z.array(AppConversation.nullable()),
+  fails: ['malformed_id', 'too_many_ids'],
+  example: { returns: [exampleConversation, null] },
+})
+
+export const getConversation = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/{id}',
+  summary: 'Get a conversation',
+  description: 'One conversation of the caller.',
+  access: 'conversations:read',
+  params: OneConversation,
+  returns: AppConversation,
+  etag: true,
+  fails: ['not_found', 'malformed_id'],
+  example: { returns: exampleConversation },
+})
+
+/** Only fields that are present change; null clears. */
+export const ConversationUpdate = z
+  .object({
+    title: TitleInput.nullable().optional(),
+    public: z.boolean().nullable().optional(),
+    selected_repository: RepositoryName.nullable().optional(),
+    selected_branch: BranchName.nullable().optional(),
+    git_provider: GitProviderInput.nullable().optional(),
+    tags: TagsInput.optional(),
+  })
+  .refine((update) => update.selected_repository !== null || (!update.selected_branch && !update.git_provider), {
+    path: ['selected_repository'],
+    message: 'cannot be removed while a branch or a provider is set',
+  })
+  .meta({ id: 'ConversationUpdate' })
+export type ConversationUpdate = z.infer<typeof ConversationUpdate>
+
+export const updateConversation = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/app-conversations/{id}',
+  summary: 'Change a conversation',
+  description: 'Renames it, shares it, labels it, or changes the repository it names.',
+  access: 'conversations:write',
+  params: OneConversation,
+  body: ConversationUpdate,
+  returns: AppConversation,
+  etag: true,
+  fails: ['not_found', 'malformed_id', 'precondition_failed'],
+  example: { body: { title: 'Parser tests', public: true }, returns: exampleConversation },
+})
+
+export const deleteConversation = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/app-conversations/{id}',
+  summary: 'Delete a conversation',
+  description: 'Removes it, its sub-conversations, events and tasks; a sandbox that nobody else uses goes with it.',
+  access: 'conversations:write',
+  params: OneConversation,
+  returns: z.object({ success: z.literal(true) }),
+  fails: ['not_found', 'malformed_id'],
+  example: { returns: { success: true } },
+})
+
+/** The answer to a verb: what the conversation is doing now. */
+export const ExecutionChange = z
+  .object({ success: z.literal(true), execution_status: ExecutionStatus, sandbox_status: SandboxStatus })
+  .meta({ id: 'ExecutionChange' })
+export type ExecutionChange = z.infer<typeof ExecutionChange>
+
+const verb = (path: string, summary: string, description: string, status: ExecutionStatus) =>
+  endpoint({
+    method: 'POST',
+    path: `/api/v1/app-conversations/{id}/${path}`,
+    summary,
+    description,
+    access: 'conversations:write',
+    params: OneConversation,
+    returns: ExecutionChange,
+    fails: ['not_found', 'malformed_id', 'state_conflict', 'gone'],
+    example: { returns: { success: true, execution_status: status, sandbox_status: 'RUNNING' } },
+  })
+
+export const pauseConversation = verb(
+  'pause',
+  'Pause the agent',
+  'The agent stops after the step it is in. The sandbox keeps running.',
+  'paused',
+)
+export const runConversation = verb(
+  'run',
+  'Let the agent run',
+  'Goes on with what is in the log. Actions that wait for confirmation are accepted by it.',
+  'running',
+)
+export const resumeConversation = verb(
+  'resume',
+  'Resume the conversation',
+  'Resumes its sandbox when that is paused, and lets the agent go on.',
+  'running',
+)
+export const interruptConversation = verb(
+  'interrupt',
+  'Interrupt the agent',
+  'Cancels the model call or the command under way; what was done so far stays in the log.',
+  'paused',
+)

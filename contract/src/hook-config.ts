@@ -1,0 +1,49 @@
+import { z } from 'zod'
+
+/** Moments at which a hook can run, as keys of the configuration. */
+export const hookEvents = [
+  'pre_tool_use',
+  'post_tool_use',
+  'user_prompt_submit',
+  'session_start',
+  'session_end',
+  'stop',
+] as const
+export const HookEvent = z.enum(hookEvents)
+export type HookEvent = z.infer<typeof HookEvent>
+
+/** A shell command that the sandbox runs at that moment. `timeout` is in seconds. */
+export const HookDefinition = z
+  .strictObject({
+    type: z.literal('command').default('command'),
+    name: z.string().max(255).optional(),
+    command: z.string().min(1).max(100_000),
+    timeout: z.number().positive().max(3600).default(60),
+    async: z.boolean().default(false),
+  })
+  .meta({ id: 'HookDefinition' })
+export type HookDefinition = z.infer<typeof HookDefinition>
+
+/** `matcher`: `*` or empty for every tool, a tool's name, or a regular expression (full match). */
+export const HookMatcher = z
+  .strictObject({
+    matcher: z.string().max(1000).default('*'),
+    hooks: z.array(HookDefinition).max(50).default([]),
+  })
+  .meta({ id: 'HookMatcher' })
+export type HookMatcher = z.infer<typeof HookMatcher>
+
+const matchers = z.array(HookMatcher).max(50).default([])
+
+/** Hooks by moment. Unknown members are refused: a misspelt hook that never runs is worse than an error. */
+export const HookConfig = z
+  .strictObject({
+    pre_tool_use: matchers,
+    post_tool_use: matchers,
+    user_prompt_submit: matchers,
+    session_start: matchers,
+    session_end: matchers,
+    stop: matchers,
+  })
+  .meta({ id: 'HookConfig' })
+export type HookConfig = z.infer<typeof HookConfig>

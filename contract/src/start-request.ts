@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { BranchName, RepositoryName } from './git-names.ts'
+import { GitProvider, GitProviderInput, SuggestedTask, SuggestedTaskType } from './git-provider.ts'
+import { HookConfig } from './hook-config.ts'
+import { Id, IdInput } from './id.ts'
+import { MessagePayload } from './message.ts'
+import { Plugin, PluginInput } from './plugins.ts'
+import { Processor } from './processors.ts'
+import { SecretName } from './secret-names.ts'
+import { Tags, TagsInput } from './tags.ts'
+import { TitleInput } from './text.ts'
+
+export const triggers = [
+  'resolver',
+  'gui',
+  'suggested_task',
+  'service_api',
+  'chat_app',
+  'microagent_management',
+  'tracker_a',
+  'tracker_a_dc',
+  'tracker_b',
+  'cloud_repo_host',
+  'automation',
+] as const
+/** What made the conversation start. */
+export const Trigger = z.enum(triggers).meta({ id: 'Trigger' })
+export type Trigger = z.infer<typeof Trigger>
+
+/** `plan` may only read and write its plan file. */
+export const AgentType = z.enum(['default', 'plan']).meta({ id: 'AgentType' })
+export type AgentType = z.infer<typeof AgentType>
+
+/** A model as `provider/model`. */
+export const ModelName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .regex(/^[\w.:@/+-]+$/, 'must be a model name such as provider/model')
+
+export const SuggestedTaskInput = z
+  .object({
+    git_provider: GitProviderInput,
+    task_type: SuggestedTaskType,
+    repo: RepositoryName,
+    issue_number: z.int().min(1),
+    title: z.string().max(1000),
+  })
+  .meta({ id: 'SuggestedTaskInput' })
+
+/** Values for this conversation only; they win over stored secrets of the same name and are never answered. */
+export const StartSecrets = z
+  .record(SecretName, z.string().max(65_536))
+  .refine((secrets) => Object.keys(secrets).length <= 100, 'must have at most 100 secrets')
+
+/** The body of a start. Every field is optional; unknown ones are ignored. */
+export const StartRequest = z
+  .object({
+    sandbox_id: IdInput.nullable().default(null),
+    conversation_id: IdInput.nullable().default(null),
+    initial_message: MessagePayload.nullable().default(null),
+    system_message_suffix: z.string().max(100_000).nullable().default(null),
+    processors: z.array(Processor).max(20).nullable().default(null),
+    llm_model: ModelName.nullable().default(null),
+    selected_repository: RepositoryName.nullable().default(null),
+    selected_branch: BranchName.nullable().default(null),
+    git_provider: GitProviderInput.nullable().default(null),
+    suggested_task: SuggestedTaskInput.nullable().default(null),
+    title: TitleInput.nullable().default(null),
+    trigger: Trigger.nullable().default(null),
+    pr_number: z.array(z.int().min(1)).max(100).default([]),
+    parent_conversation_id: IdInput.nullable().default(null),
+    agent_type: AgentType.default('default'),
+    public: z.boolean().nullable().default(null),
+    plugins: z.array(PluginInput).max(50).nullable().default(null),
+    secrets: StartSecrets.nullable().default(null),
+    tags: TagsInput.nullable().default(null),
+    hook_config: HookConfig.nullable().default(null),
+  })
+  .refine((request) => request.suggested_task === null || request.initial_message === null, {
+    path: ['suggested_task'],
+    message: 'cannot be combined with an initial message',
+  })
+  .refine((request) => request.suggested_task?.task_type !== 'OPEN_PR', {
+    path: ['suggested_task', 'task_type'],
+    message: 'OPEN_PR cannot start a conversation',
+  })
+  .meta({ id: 'StartRequest' })
+export type StartRequest = z.infer<typeof StartRequest>
+export type StartRequestInput = z.input<typeof StartRequest>
+
+/** The start request in an answer: after inheritance and expansion, without secret values. */
+export const StartRequestEcho = z
+  .object({
+    sandbox_id: z.string().nullable(),
+    conversation_id: Id.nullable(),
+    initial_message: MessagePayload.nullable(),
+    system_message_suffix: z.string().nullable(),
+    processors: z.array(Processor).nullable(),
+    llm_model: z.string().nullable(),
+    selected_repository: z.string().nullable(),
+    selected_branch: z.string().nullable(),
+    git_provider: GitProvider.nullable(),
+    suggested_task: SuggestedTask.nullable(),
+    title: z.string().nullable(),
+    trigger: Trigger.nullable(),
+    pr_number: z.array(z.int()),
+    parent_conversation_id: Id.nullable(),
+    agent_type: AgentType,
+    public: z.boolean().nullable(),
+    plugins: z.array(Plugin).nullable(),
+    tags: Tags.nullable(),
+    hook_config: HookConfig.nullable(),
+  })
+  .meta({ id: 'StartRequestEcho' })
+export type StartRequestEcho = z.infer<typeof StartRequestEcho>
