@@ -80,7 +80,7 @@ export function masker(secrets: readonly { name: string; value: string }[]): Mas
 function cutBefore({ ranges, open }: Cursor, farthest: number): number {
   const last = ranges.at(-1)
   if (last === undefined || last.end <= open) return open
-  return last.start < farthest ? last.end : last.start
+  return last.start < farthest ? last.end : Math.min(open, last.start)
 }
 
 function deep(json: unknown, text: (raw: string) => string): unknown {

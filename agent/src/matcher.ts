@@ -82,7 +82,7 @@ function addChild(state: State, char: number): State {
     state.only = next
     return next
   }
-  state.ascii ??= new Array<State | null>(asciiSize).fill(null)
+  state.ascii ??= Array.from({ length: asciiSize }, () => null)
   if (char < asciiSize) state.ascii[char] = next
   else (state.rest ??= new Map()).set(char, next)
   return next
