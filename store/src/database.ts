@@ -1,0 +1,106 @@
+import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import { type Connection, clientConfig } from './connection.ts'
+import { failure } from './failure.ts'
+import { type Listening, listening } from './listen.ts'
+import { guarded } from './pool.ts'
+
+/*
+ * One PostgreSQL, seen as one object. Stores take a `Database` and do not know whether it is the pool or a transaction:
+ * `transaction` hands out an object of the same shape, and one inside another is the same transaction.
+ * synchronous_commit stays at the server's `on`: what a caller is told is committed.
+ */
+
+export type { Connection } from './connection.ts'
+
+export interface Database {
+  /** The query builder, typed with the tables that the caller owns. */
+  withTables<T>(): Kysely<T>
+  /** Raw SQL with the rows' type: `database.rows(sql<{ n: number }>`select 1 as n`)`. */
+  rows<T>(statement: RawBuilder<T>): Promise<T[]>
+  /** Commits what `work` did when it returns, takes it back when it throws. Inside a transaction it joins that one. */
+  transaction<R>(work: (tx: Database) => Promise<R>): Promise<R>
+  /** Runs `fn` after the commit, or at once outside a transaction. Never runs after a rollback. `fn` must not throw. */
+  afterCommit(fn: () => void): void
+  /** Resolves when the database answers; rejects with `unavailable`. */
+  ping(): Promise<void>
+  /** Hears NOTIFY on a connection of its own, which comes back by itself when it is lost. */
+  listen(channel: string, hear: Listening): () => Promise<void>
+  /** Closes every connection. Of a transaction: refused. */
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  connection: Connection
+  /** Connections at most; a caller that gets none within 2 s gets `unavailable`. */
+  max: number
+  /** Shown in pg_stat_activity. */
+  applicationName: string
+}
+
+/** Opens a pool; connects when first used. */
+export function openDatabase({ connection, max, applicationName }: DatabaseOptions): Database {
+  const config = clientConfig(connection, applicationName)
+  const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 30_000, allowExitOnIdle: false })
+  // An idle connection that breaks is dropped by the pool; the next query opens another or reports why it cannot.
+  pool.on('error', () => {})
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: guarded(pool) }) })
+  const stops = new Set<() => Promise<void>>()
+  return {
+    ...queries(kysely),
+    transaction: (work) => transact(kysely, work),
+    afterCommit: (fn) => fn(),
+    listen(channel, hear) {
+      const stop = listening(config, channel, hear)
+      stops.add(stop)
+      return async () => {
+        stops.delete(stop)
+        await stop()
+      }
+    },
+    async close() {
+      await Promise.all([...stops].map((stop) => stop()))
+      await kysely.destroy()
+    },
+  }
+}
+
+/** A value for a jsonb column or parameter; without it the driver would send an array as a PostgreSQL array. */
+export const json = <T>(value: T): RawBuilder<T> => sql<T>`${JSON.stringify(value)}::jsonb`
+
+async function transact<R>(kysely: Kysely<unknown>, work: (tx: Database) => Promise<R>): Promise<R> {
+  const committed: (() => void)[] = []
+  const result = await kysely
+    .transaction()
+    .execute((trx) => work(inside(trx, committed)))
+    .catch((error: unknown) => {
+      throw failure(error)
+    })
+  for (const fn of committed) fn()
+  return result
+}
+
+function inside(trx: Transaction<unknown>, committed: (() => void)[]): Database {
+  const tx: Database = {
+    ...queries(trx),
+    transaction: (work) => work(tx),
+    afterCommit: (fn) => void committed.push(fn),
+    listen: () => refuse('listen'),
+    close: () => refuse('close'),
+  }
+  return tx
+}
+
+function refuse(what: string): never {
+  throw new Error(`A transaction cannot ${what}.`)
+}
+
+function queries(kysely: Kysely<unknown>): Pick<Database, 'withTables' | 'rows' | 'ping'> {
+  const rows = async <T>(statement: RawBuilder<T>) => (await statement.execute(kysely)).rows
+  return {
+    // Only the type changes: which tables a store may name.
+    withTables: <T>() => kysely as unknown as Kysely<T>,
+    rows,
+    ping: async () => void (await rows(sql`select 1`)),
+  }
+}
