@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import staticFiles from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { pageSecurity } from './security.ts'
+
+/** The browser page: files of `dir` under `prefix` (`/` by default). */
+export interface Assets {
+  dir: string
+  prefix?: string
+  /** Paths below these are never the page's: an address that is wrong there answers 404. */
+  notPages?: string[]
+}
+
+/**
+ * Serves the files, and `index.html` for every other address that a browser opens as a page. Files whose name has a hash
+ * (`assets/…`) are kept by browsers for ever; all others are asked for anew.
+ */
+export async function serveAssets(
+  app: FastifyInstance,
+  { dir, prefix = '/', notPages = ['/api/'] }: Assets,
+  notFound: (request: FastifyRequest) => never,
+): Promise<void> {
+  await app.register(staticFiles, { root: dir, serve: false, index: false, dotfiles: 'ignore', cacheControl: false })
+  const root = prefix.endsWith('/') ? prefix : `${prefix}/`
+
+  function send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const path = request.url.split('?', 1)[0]!
+    if (notPages.some((start) => path.startsWith(start))) return notFound(request)
+    const name = (request.params as { '*': string })['*']
+    const isFile = name !== '' && !name.split('/').includes('..') && existsSync(join(dir, name)) && !name.endsWith('/')
+    const isPage = request.headers.accept?.includes('text/html') === true && existsSync(join(dir, 'index.html'))
+    if (!isFile && !isPage) return notFound(request)
+    const isHashed = isFile && name.startsWith('assets/')
+    return reply
+      .header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+      .header('content-security-policy', pageSecurity)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .sendFile(isFile ? name : 'index.html')
+  }
+
+  app.get(`${root}*`, { config: { open: true } }, send)
+}

@@ -1,0 +1,215 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AnyEndpoint, Who } from '@parley/contract/endpoint'
+import { Problem } from '@parley/contract/problems'
+import { encoder, etagOf, type Headers, matches, mediaTypes, replay, sendBytes, sendText } from './answer.ts'
+import { type Attempt, attempt, beginOnce, idempotencyKey, isWorthKeeping, type Idempotency } from './idempotency.ts'
+import { ignoredHeader, type Parser, parser } from './parse.ts'
+import { type Log, problemBody, problemHeaders, toProblem } from './problem.ts'
+import type { AnyCall, Bytes, CallRequest, Frame, Served } from './serve.ts'
+import type { Socket } from './socket.ts'
+import { openStream, streamHeaders, writeArray, writeEvents } from './stream.ts'
+
+/*
+ * One call from parsed socket to sent answer: input by the schemas, at most once under an idempotency key, the handler,
+ * output by the schema, the bytes.
+ */
+
+/** One request on its way: what the edge knows of it, and the headers that its answer will have. */
+export interface Passage {
+  readonly id: string
+  readonly who: Who
+  readonly request: CallRequest
+  readonly raw: IncomingMessage
+  readonly reply: ServerResponse
+  readonly headers: Headers
+  /** Aborts when the server closes; `request.signal` also when the client goes. */
+  readonly closing: AbortSignal
+  readonly params: unknown
+  readonly query: Record<string, unknown>
+  /** The whole body of a JSON endpoint; undefined when none came. */
+  readonly bytes: Buffer | undefined
+}
+
+export interface Pace {
+  keepAliveMs: number
+  heartbeatMs: number
+  stallMs: number
+  firstElementMs: number
+}
+
+export interface Carrier {
+  readonly endpoint: AnyEndpoint
+  readonly parser: Parser
+  carry(passage: Passage): Promise<void>
+}
+
+interface Means {
+  idempotency: Idempotency | undefined
+  log: Log
+  pace: Pace
+}
+
+const mostKept = 1024 * 1024
+
+/** Binds an endpoint to all that is worked out once. `carry` answers; it rejects only before the first byte was sent. */
+export function carrier(served: Served, means: Means): Carrier {
+  const { endpoint } = served
+  const parse = parser(endpoint)
+  const encode = encoder(endpoint)
+
+  async function answerOnce(passage: Passage, call: AnyCall, once: Once | undefined): Promise<void> {
+    const given = await served.handle(call)
+    const status = call.answer.status ?? endpoint.status
+    const type = mediaTypes[endpoint.answer]
+    if (type !== undefined)
+      passage.headers['content-type'] = endpoint.answer === 'html' ? `${type}; charset=utf-8` : type
+    switch (endpoint.answer) {
+      case 'json':
+        return sendJson(passage, status, encode(given), once)
+      case 'html':
+        return sendText(passage.reply, { status, headers: passage.headers, body: String(given) })
+      case 'bytes':
+        // A handler of a `bytes` endpoint gives Bytes: `serve` has checked its type.
+        return sendBytes(passage.reply, status, passage.headers, given as Bytes)
+      case 'json-array':
+        return sendArray(passage, status, given as AsyncIterable<unknown>, once)
+      case 'sse':
+        return sendEvents(passage, status, given as AsyncIterable<Frame<unknown>>)
+      case 'socket':
+        throw new Error('a socket endpoint was carried as a request')
+    }
+  }
+
+  async function sendJson({ headers, raw, reply }: Passage, status: number, body: string, once: Once | undefined) {
+    if (body === '') delete headers['content-type']
+    if (endpoint.etag) headers.etag ??= etagOf(body)
+    const seen = raw.headers['if-none-match']
+    const isSame =
+      raw.method !== 'POST' && seen !== undefined && typeof headers.etag === 'string' && matches(seen, headers.etag)
+    if (isSame && endpoint.method === 'GET') return sendText(reply, { status: 304, headers, body: '' })
+    await once?.keep(status, headers, body)
+    sendText(reply, { status, headers, body })
+  }
+
+  function streamOptions(passage: Passage, keepAliveMs: number) {
+    return {
+      encode,
+      fail: (error: unknown) =>
+        JSON.stringify(problemBody(toProblem(error, means.log, { request_id: passage.id }), passage.id)),
+      keepAliveMs,
+      stallMs: means.pace.stallMs,
+    }
+  }
+
+  async function sendArray(passage: Passage, status: number, elements: AsyncIterable<unknown>, once: Once | undefined) {
+    const opened = await openStream(elements, means.pace.firstElementMs)
+    const headers = { ...passage.headers, ...streamHeaders }
+    passage.reply.writeHead(status, headers)
+    let kept = ''
+    const record = (text: string) => (kept = kept.length > mostKept ? kept : kept + text)
+    const signal = once ? passage.closing : passage.request.signal
+    const options = { ...streamOptions(passage, means.pace.keepAliveMs), signal, ...(once ? { record } : {}) }
+    await writeArray(passage.reply, opened, options)
+    if (kept.length > mostKept || signal.aborted) await once?.forget()
+    else await once?.keep(status, headers, kept)
+  }
+
+  async function sendEvents(passage: Passage, status: number, frames: AsyncIterable<Frame<unknown>>) {
+    const opened = await openStream(frames, means.pace.firstElementMs)
+    passage.reply.writeHead(status, { ...passage.headers, ...streamHeaders })
+    const options = { ...streamOptions(passage, means.pace.heartbeatMs), signal: passage.request.signal }
+    await writeEvents(passage.reply, opened, options)
+  }
+
+  return {
+    endpoint,
+    parser: parse,
+    async carry(passage) {
+      const key = idempotencyKey(endpoint, passage.raw.headers['idempotency-key'])
+      const input = { params: parse.params(passage.params), query: parse.query(passage.query) }
+      const { body, ignored } = parse.body(passage.bytes, passage.raw.headers)
+      if (ignored.length > 0) passage.headers['x-ignored-fields'] = ignoredHeader(ignored)
+      const once =
+        key === undefined || means.idempotency === undefined
+          ? undefined
+          : keeper(means.idempotency, attempt(endpoint, passage.who, key, { ...input, body }), means.log)
+      const kept = await once?.begin()
+      if (kept) return replay(passage.reply, kept, passage.headers)
+      try {
+        await answerOnce(passage, callOf(passage, { ...input, body }), once)
+      } catch (error) {
+        await once?.failed(toProblem(error, silent, {}), passage.id)
+        throw error
+      }
+    },
+  }
+}
+
+/** The edge logs what failed; once is enough. */
+const silent: Log = { error: () => undefined, warn: () => undefined, info: () => undefined }
+
+type Once = ReturnType<typeof keeper>
+
+/** One attempt under an idempotency key. What goes wrong in keeping is logged: the effect has happened and is answered. */
+function keeper(idempotency: Idempotency, request: Attempt, log: Log) {
+  const end = async (...args: Parameters<Idempotency['end']>) => {
+    try {
+      await idempotency.end(...args)
+    } catch (error) {
+      log.error({ err: error, route: request.route }, 'an idempotent answer could not be kept')
+    }
+  }
+  return {
+    begin: () => beginOnce(idempotency, request),
+    keep: (status: number, headers: Headers, body: string) =>
+      end(request, { status, headers: keptHeaders(headers), body }),
+    forget: () => end(request, undefined),
+    async failed(problem: Problem, id: string) {
+      if (!isWorthKeeping(problem.status)) return end(request, undefined)
+      const body = JSON.stringify(problemBody(problem, id))
+      return end(request, { status: problem.status, headers: problemHeaders(problem), body })
+    },
+  }
+}
+
+const replayed = new Set([
+  'content-type',
+  'etag',
+  'location',
+  'cache-control',
+  'x-ignored-fields',
+  'deprecation',
+  'sunset',
+])
+
+const keptHeaders = (headers: Headers): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => replayed.has(name))
+      .map(([n, v]) => [n, String(v)]),
+  )
+
+/** What the handler is given. `socket` is there for socket endpoints alone. */
+export function callOf(
+  passage: Passage,
+  input: { params: unknown; query: unknown; body: unknown },
+  socket?: Socket,
+): AnyCall {
+  return {
+    who: passage.who,
+    params: input.params,
+    query: input.query,
+    body: input.body,
+    request: passage.request,
+    answer: { header: (name, value) => addHeader(passage.headers, name.toLowerCase(), value) },
+    get socket() {
+      if (socket) return socket
+      throw new Error('this endpoint has no socket')
+    },
+  }
+}
+
+function addHeader(headers: Headers, name: string, value: string): void {
+  const before = headers[name]
+  headers[name] = name === 'set-cookie' && before !== undefined ? [before, value].flat() : value
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fastifyCookie } from '@fastify/cookie'
+import type { CallRequest } from './serve.ts'
+
+/** The request's own id when it has a usable one, else a new one. */
+export function requestId(raw: IncomingMessage): string {
+  const given = raw.headers['x-request-id']
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID()
+}
+
+const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value)
+
+/** Value of a cookie; cookies are parsed when the first is asked for. */
+export function cookieReader(raw: IncomingMessage): (name: string) => string | undefined {
+  let cookies: Record<string, string | undefined> | undefined
+  return (name) => {
+    cookies ??= fastifyCookie.parse(raw.headers.cookie ?? '')
+    return Object.hasOwn(cookies, name) ? cookies[name] : undefined
+  }
+}
+
+export interface RequestParts {
+  id: string
+  ip: string
+  raw: IncomingMessage
+  reply: ServerResponse
+  closing: AbortSignal
+  cookie: (name: string) => string | undefined
+  idempotencyKey: string | undefined
+}
+
+/** What a handler may know of the request. The signal is made when it is asked for: most calls need none. */
+export function callRequest({ id, ip, raw, reply, closing, cookie, idempotencyKey }: RequestParts): CallRequest {
+  let signal: AbortSignal | undefined
+  return {
+    id,
+    ip,
+    raw,
+    idempotencyKey,
+    cookie,
+    header: (name) => one(raw.headers[name.toLowerCase()]),
+    get signal() {
+      signal ??= AbortSignal.any([closing, goneSignal(reply)])
+      return signal
+    },
+  }
+}
+
+/** Aborts when the connection of an unfinished answer is closed. */
+function goneSignal(reply: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  const leave = () => {
+    if (!reply.writableFinished) gone.abort(new Error('the client is gone'))
+  }
+  if (reply.destroyed) leave()
+  else reply.once('close', leave)
+  return gone.signal
+}
+
+export interface CookieOptions {
+  path?: string
+  /** Seconds; 0 removes the cookie. */
+  maxAge?: number
+  httpOnly?: boolean
+  secure?: boolean
+  sameSite?: 'strict' | 'lax' | 'none'
+}
+
+/** Value of a `set-cookie` header. */
+export const cookieText = (name: string, value: string, options: CookieOptions): string =>
+  fastifyCookie.serialize(name, value, options)
