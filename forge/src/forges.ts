@@ -1,4 +1,5 @@
 import type { GitProvider } from '@parley/contract/git-provider'
+import { forgeA } from './forge-a.ts'
 import type { Account, Forge } from './forge.ts'
 import { openForge } from './open-forge.ts'
 
@@ -10,6 +11,7 @@ interface Member {
 
 /** The family. A kind that is absent here is known by name and cannot be connected. */
 const members: Partial<Record<GitProvider, Member>> = {
+  forge_a: { open: forgeA, defaultHost: 'https://github.com' },
   open_forge: { open: openForge, defaultHost: null },
 }
 

@@ -1,6 +1,7 @@
 import type { SuggestedTask, SuggestedTaskType } from '@parley/contract/git-provider'
 import type { Api, Issue } from 'gitea-js'
-import { answered, inPath, said } from './answers.ts'
+import { inPath, json, said } from './answers.ts'
+import { eachOf } from './tasks.ts'
 
 const MOST_PULL_REQUESTS = 30
 const MOST_ISSUES = 50
@@ -19,23 +20,22 @@ export async function openForgeTasks(api: Api<unknown>): Promise<SuggestedTask[]
     state: 'open',
     limit: MOST_ISSUES,
   })
-  const tasks: SuggestedTask[] = []
-  for (const pull of answered(pulls)) {
+  const troubled = await eachOf(json(pulls.data), async (pull) => {
     const trouble = await troubleOf(api, pull)
-    if (trouble !== null) tasks.push(taskOf(pull, trouble))
-  }
-  return [...tasks, ...answered(issues).map((issue) => taskOf(issue, 'OPEN_ISSUE'))]
+    return trouble === null ? [] : [taskOf(pull, trouble)]
+  })
+  return [...troubled.flat(), ...json(issues.data).map((issue) => taskOf(issue, 'OPEN_ISSUE'))]
 }
 
 /** The first reason why a pull request needs work; null when nothing is wrong with it. */
 async function troubleOf(api: Api<unknown>, issue: Issue): Promise<SuggestedTaskType | null> {
   const [owner, name] = inPath(said(issue.repository?.full_name))
-  const pull = answered(await api.repos.repoGetPullRequest(owner, name, said(issue.number)))
+  const pull = json((await api.repos.repoGetPullRequest(owner, name, said(issue.number))).data)
   if (pull.mergeable === false && pull.draft !== true) return 'MERGE_CONFLICTS'
   const head = encodeURIComponent(said(pull.head?.sha))
-  const checks = answered(await api.repos.repoGetCombinedStatusByRef(owner, name, head))
+  const checks = json((await api.repos.repoGetCombinedStatusByRef(owner, name, head)).data)
   if (checks.state === 'failure' || checks.state === 'error') return 'FAILING_CHECKS'
-  const reviews = answered(await api.repos.repoListPullReviews(owner, name, said(issue.number)))
+  const reviews = json((await api.repos.repoListPullReviews(owner, name, said(issue.number))).data)
   const waiting = reviews.some(
     (review) =>
       review.user?.id !== issue.user?.id &&

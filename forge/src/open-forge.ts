@@ -1,6 +1,6 @@
 import { type Branch as GiteaBranch, type Repository as GiteaRepository, giteaApi, type Api } from 'gitea-js'
 import { repositoryInAddress } from './address.ts'
-import { answered, inPath, said } from './answers.ts'
+import { inPath, json, nullWhenOutOfReach, said } from './answers.ts'
 import {
   type Account,
   type Branch,
@@ -28,7 +28,7 @@ export function openForge(account: Account): Forge {
   return {
     kind: 'open_forge',
     async whoAmI() {
-      const user = answered(await api.user.userGetCurrent())
+      const user = json((await api.user.userGetCurrent()).data)
       return { id: String(said(user.id)), login: said(user.login), email: user.email || null }
     },
     repository,
@@ -45,14 +45,8 @@ export function openForge(account: Account): Forge {
   }
 }
 
-async function reachable(api: Api<unknown>, fullName: string): Promise<Repository | null> {
-  try {
-    return repositoryOf(answered(await api.repos.repoGet(...inPath(fullName))))
-  } catch (error) {
-    const absent = error instanceof ForgeError && ['not_found', 'forbidden'].includes(error.failure)
-    if (absent) return null
-    throw error
-  }
+function reachable(api: Api<unknown>, fullName: string): Promise<Repository | null> {
+  return nullWhenOutOfReach(async () => repositoryOf(json((await api.repos.repoGet(...inPath(fullName))).data)))
 }
 
 async function repositories(api: Api<unknown>, host: string, search: RepositorySearch): Promise<Listing<Repository>> {
@@ -63,14 +57,14 @@ async function repositories(api: Api<unknown>, host: string, search: RepositoryS
     return { items: found === null ? [] : [found], next: null }
   }
   const [by, order] = (query === null ? 'updated-desc' : (sort ?? 'stars-desc')).split('-') as [string, string]
-  const which = query === null ? { uid: said(answered(await api.user.userGetCurrent()).id) } : { q: query }
+  const which = query === null ? { uid: said(json((await api.user.userGetCurrent()).data).id) } : { q: query }
   return walk({
     cursor,
     limit,
     key: (repository) => repository.id,
     async read(page) {
       const answer = await api.repos.repoSearch({ ...which, sort: by, order, page, limit: PAGE })
-      return { items: said(answered(answer).data).map(repositoryOf), more: hasNext(answer.headers) }
+      return { items: said(json(answer.data).data).map(repositoryOf), more: hasNext(answer.headers) }
     },
   })
 }
@@ -84,7 +78,7 @@ function branches(api: Api<unknown>, repository: string, search: BranchSearch): 
     keep: branchFilter(search.query),
     async read(page) {
       const answer = await api.repos.repoListBranches(owner, name, { page, limit: PAGE })
-      return { items: answered(answer).map(branchOf), more: hasNext(answer.headers) }
+      return { items: json(answer.data).map(branchOf), more: hasNext(answer.headers) }
     },
   })
 }
@@ -92,13 +86,13 @@ function branches(api: Api<unknown>, repository: string, search: BranchSearch): 
 /** This forge has no answers to a single review comment, so a reply goes to the end of the conversation. */
 async function addComment(api: Api<unknown>, { repository, number, body }: NewComment): Promise<{ url: string }> {
   const [owner, name] = inPath(repository)
-  const made = answered(await api.repos.issueCreateComment(owner, name, number, { body }))
+  const made = json((await api.repos.issueCreateComment(owner, name, number, { body })).data)
   return { url: said(made.html_url) }
 }
 
 async function addPullRequest(api: Api<unknown>, { repository, ...request }: NewPullRequest) {
   const [owner, name] = inPath(repository)
-  const made = answered(await api.repos.repoCreatePullRequest(owner, name, request))
+  const made = json((await api.repos.repoCreatePullRequest(owner, name, request)).data)
   return { number: said(made.number), url: said(made.html_url) }
 }
 

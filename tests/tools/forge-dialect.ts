@@ -1,4 +1,5 @@
 import type { World } from './forge-world.ts'
+import { rightOf } from './git-server.ts'
 
 export interface RestCall {
   method: string
@@ -23,4 +24,53 @@ export interface RestAnswer {
 export interface Dialect {
   prefix: string
   answer: (call: RestCall) => Promise<RestAnswer>
+}
+
+/** The parts in brackets of its path, decoded; the first is the repository when it has a slash. */
+export type Route = (call: RestCall, ...parts: string[]) => RestAnswer | Promise<RestAnswer>
+export type RouteTable = [method: string, path: RegExp, route: Route][]
+
+export const ok = (body: unknown, headers: Record<string, string> = {}): RestAnswer => ({ status: 200, body, headers })
+
+/** Finds the route; a repository that the caller may not read is as absent as one that is not there. */
+export function dialect(prefix: string, routes: RouteTable, absent: (call: RestCall) => RestAnswer): Dialect {
+  return {
+    prefix,
+    async answer(call) {
+      for (const [method, path, route] of routes) {
+        const found = path.exec(call.path)
+        if (found === null || method !== call.method) continue
+        const parts = found.slice(1).map(decodeURIComponent)
+        const name = parts[0]
+        const hidden = name?.includes('/') === true && rightOf(call.world.repositories[name], call.login) === 'none'
+        return hidden ? absent(call) : route(call, ...parts)
+      }
+      return absent(call)
+    },
+  }
+}
+
+/** One page of a list, numbered from 1, and the page numbers around it. */
+export function pageOf<T>(
+  call: RestCall,
+  all: T[],
+  { size, usual, cap }: { size: string; usual: number; cap: number },
+) {
+  const page = Math.max(1, Number(call.query.get('page') ?? 1))
+  const limit = Math.min(cap, Number(call.query.get(size) ?? usual) || usual)
+  const last = Math.max(1, Math.ceil(all.length / limit))
+  const at = (number: number, rel: string) => `<${call.url}${call.path}?page=${number}>; rel="${rel}"`
+  const links = [
+    ...(page < last ? [at(page + 1, 'next'), at(last, 'last')] : []),
+    ...(page > 1 ? [at(1, 'first'), at(page - 1, 'prev')] : []),
+  ]
+  return {
+    items: all.slice((page - 1) * limit, page * limit),
+    /** No `Link` at all when everything is on one page. */
+    headers: (links.length === 0 ? {} : { link: links.join(', ') }) as Record<string, string>,
+    total: all.length,
+    page,
+    limit,
+    last,
+  }
 }

@@ -4,8 +4,9 @@ import { branchesOf } from './bare-repository.ts'
 import type { HostedRepository, World } from './forge-world.ts'
 import { type GitServer, type GitServerSetup, openGitServer } from './git-server.ts'
 import { giteaRest } from './gitea-rest.ts'
+import { githubRest } from './github-rest.ts'
 
-const dialects = { gitea: giteaRest }
+const dialects = { gitea: giteaRest, github: githubRest }
 export type DialectName = keyof typeof dialects
 
 /** What goes wrong with REST requests: a status, no answer at all, a page of a proxy, or a move to another address. */

@@ -1,13 +1,11 @@
-import type { Dialect, RestAnswer, RestCall } from './forge-dialect.ts'
+import { dialect, ok, pageOf, type RestAnswer, type RestCall, type RouteTable } from './forge-dialect.ts'
 import { everywhere, type PullSetup, readable, repositoryId, sorted, userId, writable } from './forge-world.ts'
 import { rightOf } from './git-server.ts'
 
 /** The forge's own cap on a page, whatever the caller asks for. */
 const PAGE_CAP = 50
 
-type Route = (call: RestCall, ...parts: string[]) => RestAnswer | Promise<RestAnswer>
-
-const routes: [method: string, path: RegExp, route: Route][] = [
+const routes: RouteTable = [
   ['GET', /^\/user$/, (call) => signedIn(call, (login) => ok(user(call, login)))],
   ['GET', /^\/repos\/search$/, search],
   ['GET', /^\/repos\/issues\/search$/, searchIssues],
@@ -20,43 +18,19 @@ const routes: [method: string, path: RegExp, route: Route][] = [
   ['POST', /^\/repos\/([^/]+\/[^/]+)\/pulls$/, openPull],
 ]
 
-/** Gitea and Forgejo as their REST interface 1.23 answers. */
-export const giteaRest: Dialect = {
-  prefix: '/api/v1',
-  async answer(call) {
-    for (const [method, path, route] of routes) {
-      const found = path.exec(call.path)
-      if (found === null || method !== call.method) continue
-      const [name] = found.slice(1).map(decodeURIComponent)
-      const hidden = name !== undefined && rightOf(call.world.repositories[name], call.login) === 'none'
-      return hidden ? absent(call) : route(call, ...found.slice(1).map(decodeURIComponent))
-    }
-    return absent(call)
-  },
+function absent({ url }: RestCall): RestAnswer {
+  return { status: 404, body: { errors: null, message: 'not found', url: `${url}/api/swagger` } }
 }
 
-const ok = (body: unknown, headers: Record<string, string> = {}): RestAnswer => ({ status: 200, body, headers })
-
-const absent = ({ url }: RestCall): RestAnswer => ({
-  status: 404,
-  body: { errors: null, message: 'not found', url: `${url}/api/swagger` },
-})
+/** Gitea and Forgejo as their REST interface 1.23 answers. */
+export const giteaRest = dialect('/api/v1', routes, absent)
 
 const signedIn = (call: RestCall, route: (login: string) => RestAnswer): RestAnswer =>
   call.login === null ? { status: 401, body: { message: 'token is required' } } : route(call.login)
 
-/** One page as the forge cuts it, with its `Link` and `X-Total-Count`; no `Link` when all fits on one. */
 function paged(call: RestCall, all: unknown[], wrap = (items: unknown[]): unknown => items): RestAnswer {
-  const page = Math.max(1, Number(call.query.get('page') ?? 1))
-  const limit = Math.min(PAGE_CAP, Number(call.query.get('limit') ?? 30) || 30)
-  const last = Math.ceil(all.length / limit)
-  const at = (number: number, rel: string) => `<${call.url}${call.path}?page=${number}>; rel="${rel}"`
-  const links = [
-    ...(page < last ? [at(page + 1, 'next'), at(last, 'last')] : []),
-    ...(page > 1 ? [at(1, 'first'), at(page - 1, 'prev')] : []),
-  ]
-  const headers = { 'x-total-count': String(all.length), ...(links.length === 0 ? {} : { link: links.join(',') }) }
-  return ok(wrap(all.slice((page - 1) * limit, page * limit)), headers)
+  const { items, headers, total } = pageOf(call, all, { size: 'limit', usual: 30, cap: PAGE_CAP })
+  return ok(wrap(items), { ...headers, 'x-total-count': String(total) })
 }
 
 function user({ world, url }: RestCall, login: string) {
