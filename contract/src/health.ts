@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { GitProvider } from './git-provider.ts'
+
+export const getAlive = endpoint({
+  method: 'GET',
+  path: '/alive',
+  summary: 'Ask whether the process answers',
+  description: 'Says nothing about the database.',
+  access: 'open',
+  returns: z.object({ status: z.literal('ok') }),
+  example: { returns: { status: 'ok' } },
+})
+
+export const getHealth = endpoint({
+  method: 'GET',
+  path: '/health',
+  summary: 'Ask whether the service is healthy',
+  description: 'The text OK once the service can reach its database.',
+  access: 'open',
+  returns: z.literal('OK'),
+  fails: ['unavailable'],
+  example: { returns: 'OK' },
+})
+
+export const getReady = endpoint({
+  method: 'GET',
+  path: '/ready',
+  summary: 'Ask whether the service takes requests',
+  description: 'Ready once the database answers and its tables are up to date; not ready while it shuts down.',
+  access: 'open',
+  returns: z.object({ status: z.literal('ready') }),
+  fails: ['unavailable'],
+  example: { returns: { status: 'ready' } },
+})
+
+export const ServerInfo = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    api_version: z.string(),
+    role: z.enum(['all', 'api', 'agent']),
+    sandbox_driver: z.string(),
+    uptime_seconds: z.number().min(0),
+    v0_enabled: z.boolean(),
+  })
+  .meta({ id: 'ServerInfo' })
+export type ServerInfo = z.infer<typeof ServerInfo>
+
+export const getServerInfo = endpoint({
+  method: 'GET',
+  path: '/server_info',
+  summary: 'Get facts about the server',
+  description: 'Version, role and how long it has been running.',
+  access: 'user',
+  returns: ServerInfo,
+  example: {
+    returns: {
+      name: 'Parley',
+      version: '0.1.0',
+      api_version: '1',
+      role: 'all',
+      sandbox_driver: 'process',
+      uptime_seconds: 12.5,
+      v0_enabled: true,
+    },
+  },
+})
+
+/** What the page must know before anybody has signed in. */
+export const WebClientConfig = z
+  .object({
+    version: z.string(),
+    claimed: z.boolean(),
+    sign_in: z.array(z.enum(['password', 'enterprise_sso'])),
+    git_providers: z.array(GitProvider),
+  })
+  .meta({ id: 'WebClientConfig' })
+export type WebClientConfig = z.infer<typeof WebClientConfig>
+
+export const getWebClientConfig = endpoint({
+  method: 'GET',
+  path: '/api/v1/web-client/config',
+  summary: 'Get what the web page needs before sign-in',
+  description: 'Whether the owner has claimed the server, how one signs in, and which Git hosts it knows.',
+  access: 'open',
+  returns: WebClientConfig,
+  example: {
+    returns: { version: '0.1.0', claimed: true, sign_in: ['password'], git_providers: ['forge_a', 'open_forge'] },
+  },
+})

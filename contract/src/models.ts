@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { QueryBoolean, page, pageQuery } from './page.ts'
+
+/** A model that can be chosen. `verified`: known to work with tools. */
+export const Model = z
+  .object({ provider: z.string().nullable(), name: z.string(), verified: z.boolean() })
+  .meta({ id: 'Model' })
+export type Model = z.infer<typeof Model>
+
+export const ModelProvider = z.object({ name: z.string(), verified: z.boolean() }).meta({ id: 'ModelProvider' })
+export type ModelProvider = z.infer<typeof ModelProvider>
+
+export const ModelPage = page(Model).meta({ id: 'ModelPage' })
+export type ModelPage = z.infer<typeof ModelPage>
+export const ModelProviderPage = page(ModelProvider).meta({ id: 'ModelProviderPage' })
+export type ModelProviderPage = z.infer<typeof ModelProviderPage>
+
+/** `provider/name` split at the first slash; without a slash the provider is null. */
+export function splitModelName(text: string): { provider: string | null; name: string } {
+  const slash = text.indexOf('/')
+  if (slash < 0) return { provider: null, name: text }
+  return { provider: text.slice(0, slash), name: text.slice(slash + 1) }
+}
+
+const filters = { query: z.string().trim().max(256).optional(), verified__eq: QueryBoolean.optional() }
+
+export const searchModels = endpoint({
+  method: 'GET',
+  path: '/api/v1/config/models/search',
+  summary: 'Search models',
+  description: 'Models that can be chosen; `query` is a part of the name in any case.',
+  access: 'settings:read',
+  query: z.object({ ...filters, provider__eq: z.string().max(256).optional(), ...pageQuery(50) }),
+  returns: ModelPage,
+  fails: ['malformed_page_id'],
+  example: { returns: { items: [{ provider: 'parley', name: 'demo', verified: true }], next_page_id: null } },
+})
+
+export const searchModelProviders = endpoint({
+  method: 'GET',
+  path: '/api/v1/config/providers/search',
+  summary: 'Search model providers',
+  description: 'Providers of models, verified ones first, then by name.',
+  access: 'settings:read',
+  query: z.object({ ...filters, ...pageQuery(50) }),
+  returns: ModelProviderPage,
+  fails: ['malformed_page_id'],
+  example: { returns: { items: [{ name: 'parley', verified: true }], next_page_id: null } },
+})

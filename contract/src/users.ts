@@ -1,0 +1,195 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { exampleIds, exampleTime } from './examples.ts'
+import { Id, IdInput } from './id.ts'
+import { line } from './text.ts'
+import { Timestamp, TimestampInput } from './time.ts'
+
+export const UserRole = z.enum(['owner', 'member']).meta({ id: 'UserRole' })
+export type UserRole = z.infer<typeof UserRole>
+
+export const User = z
+  .object({ id: Id, email: z.string().nullable(), name: z.string().nullable(), role: UserRole, created_at: Timestamp })
+  .meta({ id: 'User' })
+export type User = z.infer<typeof User>
+
+/** Lower case, so that one person is one account. */
+export const Email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email())
+  .meta({ description: 'An e-mail address; case does not matter.' })
+
+/** Long enough to resist guessing; any characters; not longer than a hash should be asked to take. */
+export const Password = z.string().min(12).max(256)
+
+/** A token of a one-time link. */
+const OneTimeToken = z.string().min(16).max(256)
+const exampleUser = {
+  id: exampleIds.user,
+  email: 'ada@example.com',
+  name: 'Ada',
+  role: 'owner',
+  created_at: exampleTime,
+}
+const SignedIn = z.object({ user: User }).meta({ id: 'SignedIn' })
+export type SignedIn = z.infer<typeof SignedIn>
+
+export const getMe = endpoint({
+  method: 'GET',
+  path: '/api/v1/users/me',
+  summary: 'Get the caller',
+  description: 'The person whose key or browser session is asking.',
+  access: 'user',
+  returns: User,
+  example: { returns: exampleUser },
+})
+
+export const ProfileUpdate = z.object({ name: line(1, 255).nullable().optional() }).meta({ id: 'ProfileUpdate' })
+export type ProfileUpdate = z.infer<typeof ProfileUpdate>
+
+export const updateMe = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/users/me',
+  summary: 'Change the caller\u2019s profile',
+  description: 'Sets the name that others on this server see.',
+  access: 'settings:write',
+  body: ProfileUpdate,
+  returns: User,
+  example: { body: { name: 'Ada' }, returns: exampleUser },
+})
+
+export const OwnerClaim = z.object({ token: OneTimeToken, email: Email, password: Password }).meta({ id: 'OwnerClaim' })
+export type OwnerClaim = z.infer<typeof OwnerClaim>
+
+export const claimOwner = endpoint({
+  method: 'POST',
+  path: '/api/v1/users/claim',
+  summary: 'Claim the owner\u2019s account',
+  description: 'With the one-time link of the first start: sets e-mail and password and signs the browser in.',
+  access: 'open',
+  body: OwnerClaim,
+  returns: SignedIn,
+  fails: ['sign_in_failed', 'gone'],
+  example: {
+    body: { token: 'one-time-token-of-the-link', email: 'ada@example.com', password: 'correct horse battery' },
+    returns: { user: exampleUser },
+  },
+})
+
+export const signIn = endpoint({
+  method: 'POST',
+  path: '/api/v1/users/sign-in',
+  summary: 'Sign in',
+  description: 'Opens a browser session as a cookie that scripts cannot read.',
+  access: 'open',
+  body: z.object({ email: Email, password: z.string().min(1).max(256) }),
+  returns: SignedIn,
+  fails: ['sign_in_failed'],
+  example: { body: { email: 'ada@example.com', password: 'correct horse battery' }, returns: { user: exampleUser } },
+})
+
+export const signOut = endpoint({
+  method: 'POST',
+  path: '/api/v1/users/sign-out',
+  summary: 'Sign out',
+  description: 'Ends this browser session, or all of the caller\u2019s sessions.',
+  access: 'user',
+  body: z.object({ everywhere: z.boolean().default(false) }),
+  returns: z.object({ success: z.literal(true) }),
+  example: { body: {}, returns: { success: true } },
+})
+
+export const changePassword = endpoint({
+  method: 'POST',
+  path: '/api/v1/users/password',
+  summary: 'Change the password',
+  description: 'Asks for the old one and ends all other browser sessions.',
+  access: 'user',
+  body: z.object({ old_password: z.string().min(1).max(256), new_password: Password }),
+  returns: z.object({ success: z.literal(true) }),
+  fails: ['sign_in_failed'],
+  example: {
+    body: { old_password: 'correct horse battery', new_password: 'a longer and better one' },
+    returns: { success: true },
+  },
+})
+
+/** An invitation as it is listed. The link is shown once, when it is made. */
+export const Invitation = z
+  .object({
+    id: Id,
+    email: z.string(),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    accepted_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'Invitation' })
+export type Invitation = z.infer<typeof Invitation>
+
+export const NewInvitation = z.object({ ...Invitation.shape, link: z.string() }).meta({ id: 'NewInvitation' })
+export type NewInvitation = z.infer<typeof NewInvitation>
+
+const exampleInvitation = {
+  id: exampleIds.task,
+  email: 'grace@example.com',
+  created_at: exampleTime,
+  expires_at: '2026-11-28T07:13:05.120Z',
+  accepted_at: null,
+}
+
+export const listInvitations = endpoint({
+  method: 'GET',
+  path: '/api/v1/users/invitations',
+  summary: 'List invitations',
+  description: 'For the owner of the server: who was invited, and who has come.',
+  access: 'user',
+  returns: z.array(Invitation),
+  fails: ['insufficient_scope'],
+  example: { returns: [exampleInvitation] },
+})
+
+export const createInvitation = endpoint({
+  method: 'POST',
+  path: '/api/v1/users/invitations',
+  summary: 'Invite a person',
+  description: 'For the owner of the server. The answer has a one-time link, which is not shown again.',
+  access: 'user',
+  body: z.object({ email: Email, expires_at: TimestampInput.nullable().default(null) }),
+  returns: NewInvitation,
+  status: 201,
+  fails: ['insufficient_scope', 'state_conflict'],
+  example: {
+    body: { email: 'grace@example.com' },
+    returns: { ...exampleInvitation, link: 'https://parley.example/join#one-time-token' },
+  },
+})
+
+export const deleteInvitation = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/users/invitations/{id}',
+  summary: 'Withdraw an invitation',
+  description: 'For the owner of the server: its link stops working.',
+  access: 'user',
+  params: z.object({ id: IdInput }),
+  returns: z.object({ success: z.literal(true) }),
+  fails: ['not_found', 'malformed_id', 'insufficient_scope'],
+  example: { returns: { success: true } },
+})
+
+export const acceptInvitation = endpoint({
+  method: 'POST',
+  path: '/api/v1/users/invitations/accept',
+  summary: 'Accept an invitation',
+  description: 'With the token of the link: makes the account and signs the browser in.',
+  access: 'open',
+  body: z.object({ token: OneTimeToken, password: Password, name: line(1, 255).nullable().default(null) }),
+  returns: SignedIn,
+  fails: ['sign_in_failed', 'gone'],
+  example: {
+    body: { token: 'one-time-token-of-the-link', password: 'correct horse battery' },
+    returns: { user: { ...exampleUser, role: 'member' } },
+  },
+})
