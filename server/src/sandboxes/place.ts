@@ -1,0 +1,65 @@
+import { Problem } from '@parley/contract/problems'
+import type { Clock } from '@parley/store/clock'
+import type { Limits } from '../limits.ts'
+import type { SandboxRow, SandboxStore } from './store.ts'
+
+/*
+ * Which sandbox a piece of work gets, and who makes room. STARTING and RUNNING sandboxes of an owner are counted under a lock,
+ * so that starts at the same moment cannot exceed the limit together. The victim is at rest if one is, and then the oldest.
+ */
+
+export interface Placing {
+  owner: string
+  /** The one that is asked for; null: a new one. */
+  sandboxId: string | null
+  /** Id of the new one: given by the caller, so that placing twice makes one. */
+  newId: string
+}
+
+interface Parts {
+  store: SandboxStore
+  clock: Clock
+  limits: Limits
+  spec: string
+  pause: (row: SandboxRow, reason: string) => Promise<void>
+}
+
+export const placeIn =
+  ({ store, clock, limits, spec, pause }: Parts) =>
+  async ({ owner, sandboxId, newId }: Placing): Promise<{ id: string; made: boolean }> => {
+    const until = new Date(clock.millis() + limits.start.steps.WAITING_FOR_SANDBOX).toISOString()
+    const { id, made, victims } = await store.transaction(async (rows) => {
+      await rows.lockOwner(owner)
+      const wanted = await rows.get(sandboxId ?? newId)
+      if (sandboxId !== null) check(wanted, owner)
+      if (wanted !== undefined && wanted.status !== 'PAUSED') return { id: wanted.id, made: false, victims: [] }
+      const room = makeRoom(await rows.running(owner), limits.sandboxes.per_user)
+      for (const victim of room) await rows.change(victim.id, ['STARTING', 'RUNNING'], { wanted: 'paused' })
+      if (wanted !== undefined)
+        await rows.change(wanted.id, ['PAUSED'], { wanted: 'running', status: 'STARTING', status_until: until, status_detail: null })
+      else
+        await rows.insert({
+          id: newId,
+          owner_id: owner,
+          spec_id: spec,
+          wanted: 'running',
+          status: 'STARTING',
+          status_until: until,
+        })
+      return { id: wanted?.id ?? newId, made: wanted === undefined, victims: room }
+    })
+    await Promise.all(victims.map((victim) => pause(victim, 'Paused to make room for a newer one.')))
+    return { id, made }
+  }
+
+/** The ones to pause so that one more fits. */
+export function makeRoom<T>(running: readonly T[], limit: number): T[] {
+  return running.slice(0, Math.max(0, running.length - limit + 1))
+}
+
+function check(row: SandboxRow | undefined, owner: string): asserts row is SandboxRow {
+  if (row === undefined || row.owner_id !== owner || row.wanted === 'removed')
+    throw new Problem('not_found', 'There is no such sandbox.')
+  if (row.status === 'ERROR' || row.status === 'MISSING')
+    throw new Problem('state_conflict', `The sandbox is ${row.status}.`, { members: { current_state: row.status } })
+}

@@ -1,0 +1,25 @@
+import { getSandboxSpecs, searchSandboxSpecs } from '@parley/contract/sandbox-specs'
+import {
+  createSandbox,
+  deleteSandbox,
+  getSandbox,
+  getSandboxes,
+  pauseSandbox,
+  resumeSandbox,
+  searchSandboxes,
+} from '@parley/contract/sandboxes'
+import { serve } from '@parley/wire/serve'
+import type { Sandboxes } from './service.ts'
+import type { Specs } from './specs.ts'
+
+export const sandboxRoutes = (sandboxes: Sandboxes, specs: Specs) => [
+  serve(searchSandboxes, ({ who, query }) => sandboxes.search(who.owner, query)),
+  serve(getSandboxes, ({ who, query }) => sandboxes.many(who.owner, query.ids)),
+  serve(getSandbox, ({ who, params }) => sandboxes.get(who.owner, params.id)),
+  serve(createSandbox, ({ who, query }) => sandboxes.create(who.owner, query.sandbox_spec_id)),
+  serve(pauseSandbox, ({ who, params }) => sandboxes.pause(who.owner, params.id)),
+  serve(resumeSandbox, ({ who, params }) => sandboxes.resume(who.owner, params.id)),
+  serve(deleteSandbox, ({ who, params }) => sandboxes.remove(who.owner, params.id)),
+  serve(searchSandboxSpecs, ({ query }) => specs.search(query)),
+  serve(getSandboxSpecs, ({ query }) => specs.many(query.ids)),
+]

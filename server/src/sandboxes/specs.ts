@@ -1,0 +1,25 @@
+import type { SandboxSpec } from '@parley/contract/sandbox-specs'
+import type { Cursor } from '@parley/store/page'
+import { builtInSpec } from './service.ts'
+
+export type Specs = ReturnType<typeof specList>
+
+/** What sandboxes can be made from here: a list that does not change while the server runs. */
+export function specList({ cursor, startedAt }: { cursor: Cursor; startedAt: string }) {
+  const specs: SandboxSpec[] = [
+    { id: builtInSpec.id, command: null, created_at: startedAt, initial_env: {}, working_dir: builtInSpec.workingDir },
+  ]
+  const key = 'sandbox-specs'
+  return {
+    search({ page_id, limit }: { page_id?: string | undefined; limit: number }) {
+      const from = page_id === undefined ? 0 : Number(cursor.read(page_id, key)[0])
+      const end = from + limit
+      return {
+        items: specs.slice(from, end),
+        next_page_id: end < specs.length ? cursor.write({ query: key, at: [end] }) : null,
+      }
+    },
+    many: (ids: readonly string[]): (SandboxSpec | null)[] =>
+      ids.map((id) => specs.find((spec) => spec.id === id) ?? null),
+  }
+}

@@ -1,0 +1,132 @@
+import type { SandboxStatus } from '@parley/contract/sandboxes'
+import type { Database } from '@parley/store/database'
+import { sql } from 'kysely'
+
+export interface SandboxRow {
+  id: string
+  owner_id: string
+  spec_id: string
+  wanted: 'running' | 'paused' | 'removed'
+  status: SandboxStatus
+  status_detail: string | null
+  status_since: string
+  status_until: string | null
+  /** The server that holds it; null until one has started it. */
+  replica: string | null
+  created_at: string
+  updated_at: string
+  last_used_at: string
+  busy_until: string
+}
+
+interface Tables {
+  sandbox: SandboxRow
+  sandbox_repository: { sandbox_id: string; git_provider: string; repository: string }
+}
+
+type Change = Partial<Pick<SandboxRow, 'wanted' | 'status' | 'status_detail' | 'status_until' | 'replica'>>
+
+export type SandboxStore = ReturnType<typeof sandboxStore>
+
+export function sandboxStore(database: Database) {
+  const db = database.withTables<Tables>()
+  return {
+    transaction: <R>(work: (store: SandboxStore, tx: Database) => Promise<R>): Promise<R> =>
+      database.transaction((tx) => work(sandboxStore(tx), tx)),
+
+    /** Nobody else counts, adds or resumes this owner's sandboxes until the transaction ends. */
+    async lockOwner(owner: string): Promise<void> {
+      await database.rows(sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 0))`)
+    },
+
+    async insert(row: Pick<SandboxRow, 'id' | 'owner_id' | 'spec_id' | 'wanted' | 'status' | 'status_until'>): Promise<boolean> {
+      const done = await sql`
+        insert into sandbox (id, owner_id, spec_id, wanted, status, status_until)
+        values (${row.id}, ${row.owner_id}, ${row.spec_id}, ${row.wanted}, ${row.status}, ${row.status_until})
+        on conflict do nothing`.execute(db)
+      return done.numAffectedRows === 1n
+    },
+
+    get: (id: string): Promise<SandboxRow | undefined> =>
+      db.selectFrom('sandbox').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    many: (ids: readonly string[]): Promise<Pick<SandboxRow, 'id' | 'status' | 'wanted' | 'status_detail'>[]> =>
+      db.selectFrom('sandbox').select(['id', 'status', 'wanted', 'status_detail']).where('id', 'in', [...ids, none]).execute(),
+
+    ofOwner: (owner: string, ids: readonly string[]): Promise<SandboxRow[]> =>
+      db.selectFrom('sandbox').selectAll().where('owner_id', '=', owner).where('id', 'in', [...ids, none]).execute(),
+
+    /** Newest first, after a position; `status` null: every status. */
+    async page(owner: string, status: SandboxStatus | null, after: { at: string; id: string } | null, limit: number) {
+      let query = db.selectFrom('sandbox').selectAll().where('owner_id', '=', owner).where('wanted', '!=', 'removed')
+      if (status !== null) query = query.where('status', '=', status)
+      if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`)
+      return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+    },
+
+    /** What counts against the limit: idle ones first, of these the longest unused first. */
+    running: (owner: string): Promise<(SandboxRow & { busy: boolean })[]> =>
+      database.rows(sql<SandboxRow & { busy: boolean }>`
+        select *, busy_until > now() as busy from sandbox
+        where owner_id = ${owner} and status in ('STARTING', 'RUNNING') and wanted = 'running'
+        order by busy, created_at, id`),
+
+    /** Changes it if it is in one of `from`; undefined when it is not. */
+    async change(id: string, from: readonly SandboxStatus[], change: Change): Promise<SandboxRow | undefined> {
+      const status = change.status
+      return db
+        .updateTable('sandbox')
+        .set({
+          ...change,
+          updated_at: sql<string>`now()`,
+          ...(status === undefined
+            ? {}
+            : { status_since: sql<string>`case when status = ${status} then status_since else now() end` }),
+        })
+        .where('id', '=', id)
+        .where('status', 'in', from)
+        .returningAll()
+        .executeTakeFirst()
+    },
+
+    /** Used now, and at work for `busyMs` more unless it says so again; 0: at rest. */
+    async touch(id: string, busyMs: number): Promise<void> {
+      await sql`update sandbox set last_used_at = now(), busy_until = now() + make_interval(secs => ${busyMs / 1000})
+        where id = ${id}`.execute(db)
+    },
+
+    async allow(id: string, kind: string, repository: string): Promise<void> {
+      await db
+        .insertInto('sandbox_repository')
+        .values({ sandbox_id: id, git_provider: kind, repository })
+        .onConflict((on) => on.doNothing())
+        .execute()
+    },
+
+    repositories: (id: string): Promise<{ git_provider: string; repository: string }[]> =>
+      db.selectFrom('sandbox_repository').select(['git_provider', 'repository']).where('sandbox_id', '=', id).execute(),
+
+    async delete(id: string): Promise<void> {
+      await db.deleteFrom('sandbox').where('id', '=', id).execute()
+    },
+
+    /** Those of this server that are not as they are wanted, or past their time. */
+    unsettled: (replica: string, idleMs: number | null): Promise<SandboxRow[]> =>
+      database.rows(sql<SandboxRow>`
+        select * from sandbox where (replica = ${replica} or replica is null) and (
+          wanted = 'removed'
+          or (wanted = 'paused' and status in ('STARTING', 'RUNNING'))
+          or (status = 'STARTING' and status_until < now())
+          or (status = 'RUNNING' and wanted = 'running' and busy_until < now()
+              and ${idleMs}::float8 is not null and last_used_at < now() - make_interval(secs => ${idleMs}::float8 / 1000)))
+        order by updated_at limit 100`),
+
+    known: async (ids: readonly string[]): Promise<Set<string>> =>
+      new Set(
+        (await db.selectFrom('sandbox').select('id').where('id', 'in', [...ids, none]).execute()).map((row) => row.id),
+      ),
+  }
+}
+
+/** Keeps `in ()` valid for an empty list. */
+const none = '00000000-0000-0000-0000-000000000000'
