@@ -3,7 +3,6 @@ import { chmodSync, chownSync, closeSync, existsSync, lstatSync, mkdirSync, open
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Cluster } from './embedded-cluster.ts'
 
 /*
  * How PostgreSQL's programs are run. As a normal user: directly. As root, which PostgreSQL refuses: as the account
@@ -12,6 +11,12 @@ import type { Cluster } from './embedded-cluster.ts'
  * through the parents of the data directory or of node_modules, such as /root. Where bubblewrap may not mount, as in most
  * containers, it is run by the account directly.
  */
+
+/** Where the cluster and its log are. */
+export interface Place {
+  dir: string
+  logFile: string
+}
 
 export interface Launcher {
   /** An empty directory for a new cluster, owned by who will run it. */
@@ -36,7 +41,7 @@ interface Way {
 const run = promisify(execFile)
 const account = 'parley-db'
 
-export async function openLauncher(cluster: Cluster, runtimeDir: string): Promise<Launcher> {
+export async function openLauncher(cluster: Place, runtimeDir: string): Promise<Launcher> {
   const native = nativeDir()
   const way = process.getuid?.() === 0 ? await rootWay(native, cluster, runtimeDir) : plainWay(native, cluster, runtimeDir)
   mkdirSync(runtimeDir, { recursive: true, mode: 0o700 })
@@ -73,11 +78,23 @@ function launch(way: Way, flags: string[], logFile: string): { exited: boolean }
   return state
 }
 
+const initdbFlags = [
+  '--username=parley',
+  '--auth=scram-sha-256',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--no-instructions',
+]
+
 async function initdb(way: Way, passwordFile: string): Promise<{ code: number; output: string }> {
   const [file = '', ...args] = [
     ...way.command('initdb', passwordFile),
-    ...['-D', way.data, '-U', 'parley', `--pwfile=${way.fileName(passwordFile)}`, '--auth=scram-sha-256'],
-    ...['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions'],
+    '-D',
+    way.data,
+    `--pwfile=${way.fileName(passwordFile)}`,
+    ...initdbFlags,
   ]
   return run(file, args, { timeout: 60_000, env: environment(), cwd: '/' }).then(
     () => ({ code: 0, output: '' }),
@@ -102,12 +119,12 @@ function nativeDir(): string {
   return native
 }
 
-function plainWay(native: string, cluster: Cluster, runtimeDir: string): Way {
+function plainWay(native: string, cluster: Place, runtimeDir: string): Way {
   const ids = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   return { ...ids, data: cluster.dir, sockets: runtimeDir, command: (program) => [join(native, 'bin', program)], fileName: (file) => file }
 }
 
-async function rootWay(native: string, cluster: Cluster, runtimeDir: string): Promise<Way> {
+async function rootWay(native: string, cluster: Place, runtimeDir: string): Promise<Way> {
   const ids = await accountOf(cluster)
   const drop = ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', '--']
   if (!(await canMount())) {
@@ -144,7 +161,7 @@ const canMount = (): Promise<boolean> =>
   )
 
 /** Who owns an existing cluster runs it; a new one gets the account `parley-db`, or `nobody` where none can be made. */
-async function accountOf(cluster: Cluster): Promise<{ uid: number; gid: number }> {
+async function accountOf(cluster: Place): Promise<{ uid: number; gid: number }> {
   const owner = existsSync(cluster.dir) ? statSync(cluster.dir) : undefined
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
   const known = named(account)

@@ -69,6 +69,8 @@ const place = createHash('sha256').update(`${import.meta.url} ${userInfo().uid}`
 const dir = join(tmpdir(), `parley-test-${place}`)
 const runtimeDir = join(dir, 'run')
 
+const lingerMs = 200
+
 /** How often this process is inside, and the server while it is. */
 let inside = 0
 let current: Promise<TestServer> | undefined
@@ -83,11 +85,17 @@ function enter(): Promise<TestServer> {
   })
 }
 
+/** The server is kept for a moment, since most often the next test of the file follows. */
 async function leave(): Promise<void> {
   inside -= 1
+  if (inside === 0) setTimeout(() => void end().catch(() => {}), lingerMs)
+}
+
+async function end(): Promise<void> {
   if (inside > 0 || !current) return
-  const { users, tidy } = await current
+  const server = current
   current = undefined
+  const { users, tidy } = await server
   await tidy()
   await withDoor(async () => {
     users.release()

@@ -43,10 +43,10 @@ const channel = 'parley_wake'
 export function openWake(database: Database): Wake {
   const sleepers = new Map<string, Set<() => void>>()
   const wakeTopic = (topic: string) => {
-    for (const fn of [...(sleepers.get(topic) ?? [])]) fn()
+    for (const fn of sleepers.get(topic) ?? []) fn()
   }
   const wakeAll = () => {
-    for (const topic of [...sleepers.keys()]) wakeTopic(topic)
+    for (const topic of sleepers.keys()) wakeTopic(topic)
   }
   const told = batch((payloads) => notify(database, payloads))
   const hushed = database.listen(channel, { told: (payload) => hear(told, payload, wakeTopic, wakeAll), armed: wakeAll })
@@ -59,7 +59,7 @@ export function openWake(database: Database): Wake {
       if (here.size === 0 && sleepers.get(topic) === here) sleepers.delete(topic)
     }
   }
-  const wait: Wake['wait'] = (topic, options) => nap(on, topic, options)
+  const wait: Wake['wait'] = (topic, options) => nap(on, topic, options).over
   return {
     on,
     wait,
@@ -77,26 +77,34 @@ export function openWake(database: Database): Wake {
 
 type On = Wake['on']
 
-function nap(on: On, topic: string, { signal, timeoutMs }: { signal?: AbortSignal; timeoutMs: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
+interface Nap {
+  over: Promise<void>
+  /** Ends the nap without a word: `over` stays pending. */
+  cancel(): void
+}
+
+function nap(on: On, topic: string, { signal, timeoutMs }: { signal?: AbortSignal; timeoutMs: number }): Nap {
+  let cancel = () => {}
+  const over = new Promise<void>((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
-    const over = () => {
-      clearTimeout(timer)
-      off()
-      signal?.removeEventListener('abort', aborted)
-    }
     const wake = () => {
-      over()
+      cancel()
       resolve()
     }
     const aborted = () => {
-      over()
+      cancel()
       reject(signal?.reason)
     }
     const off = on(topic, wake)
     const timer = setTimeout(wake, timeoutMs)
     signal?.addEventListener('abort', aborted, { once: true })
+    cancel = () => {
+      clearTimeout(timer)
+      off()
+      signal?.removeEventListener('abort', aborted)
+    }
   })
+  return { over, cancel: () => cancel() }
 }
 
 async function* follow<Row, C>(
@@ -107,8 +115,9 @@ async function* follow<Row, C>(
 ): AsyncGenerator<Row, void> {
   while (!signal.aborted) {
     // Asleep before reading: what is written after the read has begun wakes the sleep that follows it.
-    const rest = new AbortController()
-    const asleep = nap(on, topic, { signal: AbortSignal.any([signal, rest.signal]), timeoutMs: pollMs }).catch(() => {})
+    const asleep = nap(on, topic, { signal, timeoutMs: pollMs })
+    // An abort ends the loop below, not with an error.
+    const over = asleep.over.catch(() => {})
     try {
       const found = await read(cursor).catch(patience)
       if (found) cursor = found.cursor
@@ -116,9 +125,9 @@ async function* follow<Row, C>(
         yield row
         if (signal.aborted) return
       }
-      if (!found?.rows.length) await asleep
+      if (!found?.rows.length) await over
     } finally {
-      rest.abort()
+      asleep.cancel()
     }
   }
 }

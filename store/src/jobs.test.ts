@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { type Kysely, sql } from 'kysely'
+import { systemClock } from './clock.ts'
+import { openDatabase } from './database.ts'
+import { type Job, type Kind, openJobs, jobTable, LeaseLost, Stopping } from './jobs.ts'
+import { openTestDatabase } from './testing.ts'
+import { openWake } from './wake.ts'
+
+const migrations = {
+  jobs: { up: jobTable },
+  ran: { up: async (db: Kysely<unknown>) => void (await sql`create table ran (key text, replica text, at timestamptz default now())`.execute(db)) },
+}
+
+/** A database with any number of replicas on it, all ended with it. */
+async function house() {
+  const test = await openTestDatabase(migrations)
+  const ends: (() => Promise<void>)[] = []
+  return {
+    ...test,
+    replica(name: string, kinds: Record<string, Partial<Kind> & Pick<Kind, 'run'>>, leaseMs = 4_000) {
+      const database = openDatabase({ connection: test.connection, max: 8, applicationName: name })
+      const wake = openWake(database)
+      const jobs = openJobs({ database, wake, clock: systemClock, replica: name, leaseMs, log: () => {} })
+      for (const [kind, how] of Object.entries(kinds)) jobs.register(kind, { attempts: 3, backoffMs: 5, concurrency: 4, ...how })
+      jobs.start()
+      ends.push(async () => {
+        await jobs.stop(1_000)
+        await wake.close()
+        await database.close()
+      })
+      return { jobs, database, wake, spawn: (key: string, more: object = {}) =>
+          database.transaction((tx) => jobs.spawn(tx, { kind: 'work', key, input: { key }, ...more })) }
+    },
+    left: () => test.database.rows<{ key: string; attempt: number; last_error: string | null }>(sql`select key, attempt, last_error from job order by key`),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(ends.map((end) => end()))
+      await test[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type House = Awaited<ReturnType<typeof house>>
+
+async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await claim())) await systemClock.sleep(10)
+}
+
+const empty = (here: House) => until(async () => (await here.left()).length === 0)
+const aborted = (job: Job) => new Promise<never>((_, reject) => job.signal.addEventListener('abort', () => reject(job.signal.reason)))
+
+test('a job runs once with what it was given, and its row is gone when it is done', async () => {
+  await using here = await house()
+  const ran: Job[] = []
+  const one = here.replica('one', { work: { run: async (job) => void ran.push(job) } })
+  const { id, spawned } = await one.spawn('a')
+  assert.ok(spawned)
+  await empty(here)
+  assert.deepEqual(ran.map((job) => [job.id, job.kind, job.key, job.input, job.attempt]), [[id, 'work', 'a', { key: 'a' }, 1]])
+})
+
+test('a job of a transaction that was rolled back never runs', async () => {
+  await using here = await house()
+  const ran: string[] = []
+  const one = here.replica('one', { work: { run: async ({ key }) => void ran.push(key) } })
+  const broken = one.database.transaction(async (tx) => {
+    await one.jobs.spawn(tx, { kind: 'work', key: 'never', input: null })
+    throw new Error('no')
+  })
+  await assert.rejects(broken, /no/)
+  await one.spawn('a')
+  await empty(here)
+  assert.deepEqual(ran, ['a'])
+})
+
+test('of two spawns with one key the second is answered with the first', async () => {
+  await using here = await house()
+  const one = here.replica('one', {})
+  const first = await one.spawn('a')
+  assert.deepEqual(await one.spawn('a'), { id: first.id, spawned: false })
+})
+
+test('in 200 races of two replicas each job runs on one of them, once', async () => {
+  await using here = await house()
+  const ran: string[] = []
+  const run = async ({ key }: Job) => void ran.push(key)
+  const [one, two] = [here.replica('one', { work: { run } }), here.replica('two', { work: { run } })]
+  const keys = Array.from({ length: 200 }, (_, i) => `race ${i}`)
+  const spawned = await Promise.all(keys.flatMap((key) => [one.spawn(key), two.spawn(key)]))
+  await empty(here)
+  const wins = spawned.filter((done) => done.spawned).length
+  assert.equal(ran.length, wins)
+  assert.deepEqual(new Set(ran), new Set(keys))
+})
+
+test('200 jobs that lie ready are claimed by four replicas without a double', async () => {
+  await using here = await house()
+  await here.database.rows(sql`insert into job (id, kind, key, input, run_at)
+    select uuidv7(), 'work', 'ready ' || n, '{}', now() from generate_series(1, 200) n`)
+  const ran: string[] = []
+  for (const name of ['1', '2', '3', '4']) here.replica(name, { work: { run: async ({ key }) => void ran.push(key) } })
+  await empty(here)
+  assert.equal(ran.length, 200)
+  assert.equal(new Set(ran).size, 200)
+})
+
+test('no more than the agreed number run at once, and a busy kind does not hold up another', async () => {
+  await using here = await house()
+  let now = 0
+  let most = 0
+  let other = 0
+  const run = async () => {
+    most = Math.max(most, ++now)
+    await systemClock.sleep(5)
+    now -= 1
+  }
+  const one = here.replica('one', { work: { run, concurrency: 2 }, stuck: { run: aborted, concurrency: 1 }, quick: { run: async () => void other++ } })
+  const keys = Array.from({ length: 20 }, (_, i) => String(i))
+  await Promise.all(keys.map((key) => one.spawn(key)))
+  await one.spawn('s', { kind: 'stuck' })
+  await one.spawn('q', { kind: 'quick' })
+  await until(async () => (await here.left()).length === 1)
+  assert.equal(most, 2)
+  assert.equal(other, 1)
+})
+
+test('a failing job is tried again as often as agreed, then told so, then gone', async () => {
+  await using here = await house()
+  const attempts: number[] = []
+  const failed: string[] = []
+  const run = async ({ attempt }: Job) => {
+    attempts.push(attempt)
+    throw new Error(`failure ${attempt}`)
+  }
+  const one = here.replica('one', { work: { run, failed: async (_, error) => void failed.push(String(error)) } })
+  await one.spawn('a')
+  await empty(here)
+  assert.deepEqual(attempts, [1, 2, 3])
+  assert.deepEqual(failed, ['Error: failure 3'])
+})
+
+test('a delayed job does not run before its time', async () => {
+  await using here = await house()
+  let ranAt = 0
+  const one = here.replica('one', { work: { run: async () => void (ranAt = performance.now()) } })
+  const began = performance.now()
+  await one.spawn('a', { delayMs: 300 })
+  await empty(here)
+  assert.ok(ranAt - began >= 290)
+})
+
+test('finish ends the job in the transaction of its work, or not at all when that fails', async () => {
+  await using here = await house()
+  const results: boolean[] = []
+  const run = async (job: Job) => {
+    await one.database.transaction(async (tx) => {
+      results.push(await job.finish(tx))
+      await tx.rows(sql`insert into ran values (${job.key}, ${String(job.attempt)})`)
+      if (job.attempt === 1) throw new Error('after finish')
+    })
+  }
+  const one = here.replica('one', { work: { run } })
+  await one.spawn('a')
+  await empty(here)
+  assert.deepEqual(results, [true, true])
+  assert.deepEqual(await here.database.rows(sql`select key, replica from ran`), [{ key: 'a', replica: '2' }])
+})
+
+test('work that is spawned while the same job is finishing is seen by it or runs after it', async () => {
+  await using here = await house()
+  const seen = new Set<string>()
+  const look = async (job: Job) => {
+    for (let done = false; !done; ) {
+      done = await one.database.transaction(async (tx) => {
+        await job.finish(tx)
+        const rows = await tx.rows<{ key: string }>(sql`delete from ran returning key`)
+        for (const { key } of rows) seen.add(key)
+        return true
+      })
+    }
+  }
+  const one = here.replica('one', { work: { run: look } })
+  const messages = Array.from({ length: 100 }, (_, i) => `message ${i}`)
+  const send = (message: string) =>
+    one.database.transaction(async (tx) => {
+      await tx.rows(sql`insert into ran values (${message}, '')`)
+      await one.jobs.spawn(tx, { kind: 'work', key: 'conversation', input: null })
+      await systemClock.sleep(Math.random() * 3)
+    })
+  for (let i = 0; i < messages.length; i += 4) await Promise.all(messages.slice(i, i + 4).map(send))
+  await empty(here)
+  assert.deepEqual(seen, new Set(messages))
+})
+
+test('a run that lost its lease is told so, and can no longer finish', async () => {
+  await using here = await house()
+  const [fenced, reasons]: [boolean[], unknown[]] = [[], []]
+  const run = async (job: Job) => {
+    if (job.attempt > 1) return
+    await here.database.rows(sql`update job set epoch = nextval('job_epoch'), lease_until = now()`)
+    await aborted(job).catch((reason: unknown) => reasons.push(reason))
+    fenced.push(await one.database.transaction((tx) => job.finish(tx)))
+  }
+  const one = here.replica('one', { work: { run } })
+  await one.spawn('a')
+  await empty(here)
+  await until(() => fenced.length > 0)
+  assert.deepEqual(fenced, [false])
+  assert.ok(reasons[0] instanceof LeaseLost)
+})
+
+test('a long job keeps its lease, also while a transaction has its row locked', async () => {
+  await using here = await house()
+  let runs = 0
+  const run = async () => {
+    runs += 1
+    await systemClock.sleep(2_500)
+  }
+  const one = here.replica('one', { work: { run } }, 1_500)
+  here.replica('two', { work: { run } }, 1_500)
+  await one.spawn('a')
+  await until(() => runs > 0)
+  await here.database.transaction(async (tx) => {
+    await tx.rows(sql`select * from job for update`)
+    await systemClock.sleep(300)
+  })
+  await empty(here)
+  assert.equal(runs, 1)
+})
+
+test('stopping tells the runs, and another replica goes on at once without counting the attempt', async () => {
+  await using here = await house()
+  const reasons: unknown[] = []
+  const attempts: number[] = []
+  const one = here.replica('one', {
+    work: {
+      run: (job) => aborted(job).catch((reason: unknown) => {
+        reasons.push(reason)
+        throw reason
+      }),
+    },
+  }, 600_000)
+  const two = here.replica('two', {})
+  await one.spawn('a')
+  await until(async () => (await here.left())[0]?.attempt === 1)
+  two.jobs.register('work', { run: async (job) => void attempts.push(job.attempt), attempts: 3, backoffMs: 5, concurrency: 1 })
+  await one.jobs.stop(5_000)
+  await empty(here)
+  assert.ok(reasons[0] instanceof Stopping)
+  assert.deepEqual(attempts, [1])
+})
+
+test('a run that does not heed the stop is handed on after the grace and cannot finish', async () => {
+  await using here = await house()
+  const let_go = Promise.withResolvers<void>()
+  const finished: boolean[] = []
+  const run = async (job: Job) => {
+    await let_go.promise
+    finished.push(await here.database.transaction((tx) => job.finish(tx)))
+  }
+  const one = here.replica('one', { work: { run } }, 600_000)
+  await one.spawn('a')
+  await until(async () => (await here.left())[0]?.attempt === 1)
+  await one.jobs.stop(50)
+  const ran: number[] = []
+  here.replica('two', { work: { run: async ({ attempt }) => void ran.push(attempt) } })
+  await empty(here)
+  let_go.resolve()
+  await until(() => finished.length > 0)
+  assert.deepEqual([ran, finished], [[1], [false]])
+})
+
+test('a job with an affinity runs on that replica while it lives, and elsewhere when it is gone', async () => {
+  await using here = await house()
+  const ran: string[] = []
+  const one = here.replica('one', { work: { run: async ({ key }) => void ran.push(`one ${key}`) } })
+  const two = here.replica('two', { work: { run: async ({ key }) => void ran.push(`two ${key}`) } })
+  const seen = async () => (await here.database.rows(sql`select from replica`)).length === 2
+  await until(seen)
+  await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((key) => one.spawn(key, { affinity: 'two' })))
+  await empty(here)
+  assert.deepEqual(new Set(ran.map((line) => line.slice(0, 3))), new Set(['two']))
+  await two.jobs.stop(100)
+  await one.spawn('g', { affinity: 'two' })
+  await empty(here)
+  assert.equal(ran.at(-1), 'one g')
+})
+
+test('what a replica that was killed had begun is taken over by another', async () => {
+  await using here = await house()
+  const child = spawn(process.execPath, [fileURLToPath(new URL('jobs.fixture.ts', import.meta.url)), JSON.stringify(here.connection)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const begun = once(child.stdout, 'data')
+  const one = here.replica('one', {})
+  await one.spawn('a')
+  await begun
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const began = performance.now()
+  const attempts: number[] = []
+  here.replica('two', { work: { run: async ({ attempt }) => void attempts.push(attempt) } })
+  await empty(here)
+  assert.deepEqual(attempts, [2])
+})
