@@ -31,6 +31,12 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   resources(input: z.infer<Input>): string[]
   /** Never throws for the model's mistakes: an `Observation` with `is_error`. A throw is our defect. */
   run(input: z.infer<Input>, context: ToolContext): Promise<Observation>
+  /** Mends arguments that models often get wrong, before they are checked. `calledAs`: the name or alias that was used. */
+  repair?(input: Record<string, unknown>, calledAs: string): Record<string, unknown>
+  /** Takes up an earlier result of this tool into `memory`, oldest first: how memory survives a crash. */
+  recall?(observation: Observation, memory: Map<string, unknown>): void
+  /** True: works without a sandbox; none is started for its sake. */
+  readonly handless?: boolean
   /** Frees what `memory` holds (shells, jobs). */
   close?(memory: Map<string, unknown>): Promise<void>
   risk?(input: z.infer<Input>): Risk

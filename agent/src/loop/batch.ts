@@ -1,0 +1,139 @@
+import type { NewEvent } from '@parley/contract/events'
+import { SandboxGone, type Hands } from '@parley/sandbox/driver'
+import type { Proposal } from '../tools/arguments.ts'
+import { agentError, type EventOf } from './events.ts'
+import { RunFailed } from './failure.ts'
+import { liveOutput } from './live.ts'
+import { Interrupted } from './stop.ts'
+import type { Work } from './work.ts'
+
+/** A call whose action is durable. */
+export interface Ready {
+  action: EventOf<'ActionEvent'>
+  proposal: Proposal
+}
+
+const graceMs = 2_000
+
+/** A tool that says it needs no sandbox never looks at this. */
+const noHands = {} as Hands
+
+/**
+ * Executes calls side by side as far as their resources and `toolConcurrency` allow, and stores exactly one result each, in
+ * the order of the calls, each as soon as it and all before it are there. An interrupt gives running tools 2 s to answer.
+ */
+export async function execute(work: Work, calls: Ready[], signal: AbortSignal): Promise<void> {
+  const failures: RunFailed[] = []
+  const results = schedule(calls, work.policy.toolConcurrency, (call) => resultOf(work, call, signal, failures))
+  for (const [at, call] of calls.entries()) {
+    const result = await results[at]
+    if (signal.aborted && !(signal.reason instanceof Interrupted)) throw signal.reason
+    if (result !== undefined && work.journal.state.open.has(call.action.tool_call_id)) work.journal.write(result)
+  }
+  if (failures[0] !== undefined) throw failures[0]
+  if (signal.aborted) throw signal.reason
+}
+
+/** First come, first served: a call waits for the earlier ones that share a resource, then for a free place. */
+function schedule(calls: Ready[], places: number, run: (call: Ready) => Promise<NewEvent>): Promise<NewEvent>[] {
+  const holders = new Map<string, Promise<unknown>>()
+  const queue: (() => void)[] = []
+  let free = Math.max(1, places)
+  const place = () => {
+    if (free > 0) {
+      free -= 1
+      return Promise.resolve()
+    }
+    return new Promise<void>((resolve) => queue.push(resolve))
+  }
+  const leave = () => {
+    const next = queue.shift()
+    if (next === undefined) free += 1
+    else next()
+  }
+  return calls.map((call) => {
+    const keys = call.proposal.error === null ? call.proposal.tool.resources(call.proposal.input) : []
+    const before = Promise.all(keys.map((key) => holders.get(key)))
+    const result = before.then(place).then(() => run(call).finally(leave))
+    for (const key of keys) holders.set(key, result)
+    return result
+  })
+}
+
+/** Never rejects: whatever happens becomes the call's one result. Only a run that is handed back stores none. */
+async function resultOf(work: Work, call: Ready, signal: AbortSignal, failures: RunFailed[]): Promise<NewEvent> {
+  const { proposal, action } = call
+  if (proposal.error !== null) return agentError(action, proposal.error, 'agent_action')
+  if (signal.aborted) return agentError(action, 'The user interrupted the run before this action started.', 'unknown')
+  if (failures.length > 0) return agentError(action, 'Not executed: there is no sandbox.', 'internal')
+  let hands: Hands
+  try {
+    hands = proposal.tool.handless === true ? noHands : await work.hands.get(signal)
+  } catch (error) {
+    if (signal.aborted) return agentError(action, 'The user interrupted the run before this action started.', 'unknown')
+    const cause = error instanceof Error ? error.message : String(error)
+    failures.push(
+      new RunFailed('SandboxUnavailable', `The sandbox cannot be used: ${cause}`, 'internal', { cause: error }),
+    )
+    return agentError(action, `Not executed: the sandbox cannot be used (${cause}).`, 'internal')
+  }
+  return perform(work, call, hands, signal)
+}
+
+async function perform(work: Work, { action, proposal }: Ready, hands: Hands, signal: AbortSignal): Promise<NewEvent> {
+  const { journal, clock } = work
+  const names = { tool_call_id: action.tool_call_id, action_id: action.id }
+  const live = liveOutput(journal.log, clock, names)
+  try {
+    const { tool, input } = proposal as Extract<Proposal, { error: null }>
+    const context = {
+      hands,
+      workingDir: work.workingDir,
+      signal,
+      onOutput: live.push,
+      secretsFor: (text: string) => work.secrets.valuesFor(text),
+      memory: memoryOf(work, tool.name),
+    }
+    const observation = await withGrace(tool.run(input, context), signal, work)
+    live.end()
+    return { kind: 'ObservationEvent', source: 'environment', tool_name: tool.name, ...names, observation }
+  } catch (error) {
+    live.end()
+    if (error instanceof SandboxGone) work.hands.lost()
+    const cause = error instanceof Error ? error.message : String(error)
+    if (signal.aborted) return agentError(action, `The user interrupted this action. ${outcomeUnknown}`, 'unknown')
+    if (error instanceof SandboxGone)
+      return agentError(action, `The sandbox ended: ${cause}. ${outcomeUnknown}`, 'internal')
+    return agentError(action, `The tool failed: ${cause}`, 'internal')
+  }
+}
+
+export const outcomeUnknown = 'Whether it took effect is unknown; check before repeating it.'
+
+/** As the promise; after an abort it has 2 s left when the user interrupted, none when the run is handed back. */
+function withGrace<T>(promise: Promise<T>, signal: AbortSignal, { clock }: Work): Promise<T> {
+  const over = new AbortController()
+  return new Promise<T>((resolve, reject) => {
+    const stop = () => {
+      if (!(signal.reason instanceof Interrupted)) return reject(signal.reason)
+      clock.sleep(graceMs, over.signal).then(
+        () => reject(signal.reason),
+        () => {},
+      )
+    }
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', stop)
+      over.abort(new Error('the tool has answered'))
+    })
+  })
+}
+
+export function memoryOf(work: Pick<Work, 'memory'>, tool: string): Map<string, unknown> {
+  const known = work.memory.get(tool)
+  if (known !== undefined) return known
+  const fresh = new Map<string, unknown>()
+  work.memory.set(tool, fresh)
+  return fresh
+}

@@ -1,0 +1,50 @@
+import type { Usage } from '@parley/contract/events'
+import { RunFailed } from './failure.ts'
+import type { State } from './state.ts'
+import type { Work } from './work.ts'
+
+/** Ends the run before the call that would cross a limit. */
+export function checkLimits(work: Work): void {
+  const { policy, journal } = work
+  const { state } = journal
+  if (state.iterations >= policy.maxIterations) {
+    throw new RunFailed('MaxIterationsReached', `The limit of ${policy.maxIterations} steps is reached.`, 'config')
+  }
+  if (policy.maxBudget === null) return
+  const next = work.model.cost(expectedUsage(work))
+  if (next === null && !state.priceNoted) noticePrice(work)
+  const most = policy.maxBudget
+  if (state.spent >= most || state.spent + (next ?? 0) > most + 1e-9) {
+    throw new RunFailed(
+      'MaxBudgetReached',
+      `${dollars(state.spent)} of ${dollars(most)} are spent${nextCall(next)}.`,
+      'config',
+    )
+  }
+  if (state.spent >= 0.8 * most && !state.budgetWarned) noticeBudget(work, state, most)
+}
+
+/** What the next call will probably use: the known prompt and what was added, and an answer of the usual length. */
+function expectedUsage({ journal }: Work): Usage {
+  const { lastUsage, modelCalls, completionTokens } = journal.state
+  const whole = Math.ceil(journal.view.characters / 4)
+  const none = { cache_write_tokens: 0, reasoning_tokens: 0 }
+  if (lastUsage === null) return { ...none, prompt_tokens: whole, completion_tokens: 0, cache_read_tokens: 0 }
+  const prompt = Math.max(lastUsage.prompt_tokens, Math.min(whole, lastUsage.prompt_tokens * 2))
+  const completion = Math.ceil(completionTokens / modelCalls)
+  const cached = Math.min(prompt, lastUsage.cache_read_tokens + lastUsage.cache_write_tokens)
+  return { ...none, prompt_tokens: prompt, completion_tokens: completion, cache_read_tokens: cached }
+}
+
+function noticePrice({ journal, model }: Work): void {
+  const detail = `No price is known for ${model.name}, so the budget cannot be kept. Set the cost per token in the LLM settings.`
+  journal.write({ kind: 'NoticeEvent', source: 'environment', code: 'price_unknown', detail, level: 'warning' })
+}
+
+function noticeBudget({ journal }: Work, { spent }: State, most: number): void {
+  const detail = `${dollars(spent)} of the budget of ${dollars(most)} are spent.`
+  journal.write({ kind: 'NoticeEvent', source: 'environment', code: 'budget_warning', detail, level: 'warning' })
+}
+
+const nextCall = (cost: number | null) => (cost === null ? '' : `, and the next call would cost about ${dollars(cost)}`)
+const dollars = (value: number) => `$${value.toFixed(value < 0.1 ? 4 : 2)}`

@@ -1,0 +1,160 @@
+import { Fenced } from '../log.ts'
+import type { Tool } from '../tools/tool.ts'
+import { toolset } from '../tools/toolset.ts'
+import { memoryOf, outcomeUnknown } from './batch.ts'
+import { forgetOldest } from './condense.ts'
+import { agentError, type NewOf } from './events.ts'
+import { failureEvent } from './failure.ts'
+import { openJournal } from './journal.ts'
+import { inStage, owed } from './state.ts'
+import { Interrupted, PauseRequested } from './stop.ts'
+import { executeApproved, turn } from './turn.ts'
+import type { RunOptions, ToolMemory, Work } from './work.ts'
+
+export interface Outcome {
+  status: 'finished' | 'paused' | 'waiting_for_confirmation' | 'error' | 'stuck' | 'idle'
+  /** Of an error or the rule of `stuck`: stable and readable by programs. */
+  code?: string
+  detail?: string
+  /** Of the last event this run has taken notice of; a later message asks for another run. */
+  seenSeq: number
+}
+
+type Ending = Omit<Outcome, 'seenSeq'>
+
+/**
+ * Runs a conversation until there is nothing left to do, and everything said about it is durable. Rejects only when the run
+ * is handed back (with the signal's reason or `Fenced`) or the log itself fails; the next worker goes on from the log.
+ */
+export async function run(options: RunOptions): Promise<Outcome> {
+  const work = prepare(options)
+  try {
+    const ending = await drive(work).catch((error: unknown) => afterError(work, error))
+    await work.journal.log.flush()
+    return { ...ending, seenSeq: work.journal.state.seq }
+  } finally {
+    if (options.memory === undefined) await closeTools(options.tools, work.memory)
+  }
+}
+
+/** Frees what the tools keep between runs: shells and the like. */
+export async function closeTools(tools: readonly Tool[], memory: ToolMemory): Promise<void> {
+  for (const tool of tools) {
+    const kept = memory.get(tool.name)
+    if (kept !== undefined) await tool.close?.(kept)
+  }
+  memory.clear()
+}
+
+async function drive(work: Work): Promise<Ending> {
+  const { journal, signal } = work
+  recall(work)
+  closeStarted(work, `The run was interrupted while this action was under way. ${outcomeUnknown}`)
+  await journal.drain()
+  // Whoever starts a run wants every message answered, also those that were only to be kept.
+  journal.state.asked = Math.max(journal.state.asked, journal.state.spoken)
+  for (;;) {
+    if (signal.aborted && !(signal.reason instanceof PauseRequested)) throw signal.reason
+    const ending = endingNow(work)
+    if (ending !== null) return ending
+    const approved = inStage(journal.state, 'approved')
+    if (approved.length > 0) await executeApproved(work, approved)
+    else {
+      const stuck = await turn(work)
+      const detail = stuck && `The agent repeats itself; see events ${stuck.evidence_seqs.join(', ')}.`
+      if (stuck !== null) return { status: 'stuck', code: stuck.rule, ...(detail === null ? {} : { detail }) }
+    }
+    await journal.drain()
+  }
+}
+
+/** What the log alone says about going on. */
+function endingNow(work: Work): Ending | null {
+  const { state } = work.journal
+  if (state.interruptAsked > work.sinceSeq) throw new Interrupted('The user interrupted the run.')
+  if (state.pauseAsked > work.sinceSeq || work.signal.reason instanceof PauseRequested) return { status: 'paused' }
+  const rejected = closeRejected(work)
+  if (inStage(state, 'approved').length > 0) return null
+  if (inStage(state, 'waiting').length > 0) return { status: 'waiting_for_confirmation' }
+  if (owed(state)) return null
+  if (rejected || state.spoken === 0) return { status: 'idle' }
+  return state.ended ? { status: 'finished' } : null
+}
+
+function closeRejected({ journal }: Work): boolean {
+  const rejected = inStage(journal.state, 'rejected')
+  for (const { action, reason } of rejected) {
+    journal.write({
+      kind: 'UserRejectObservation',
+      source: 'environment',
+      tool_name: action.tool_name,
+      tool_call_id: action.tool_call_id,
+      action_id: action.id,
+      rejection_reason: reason ?? 'User rejected the action',
+      rejection_source: 'user',
+    })
+  }
+  return rejected.length > 0
+}
+
+/** One result for every action that may have been executed and has none. It is never executed by us again. */
+function closeStarted({ journal }: Work, text: string): void {
+  for (const { action } of inStage(journal.state, 'started')) journal.write(agentError(action, text, 'unknown'))
+}
+
+async function afterError(work: Work, error: unknown): Promise<Ending> {
+  const { journal, signal, sinceSeq } = work
+  if (error instanceof Fenced) throw error
+  if (error instanceof Interrupted) {
+    await journal.drain()
+    closeStarted(work, `The user interrupted this action. ${outcomeUnknown}`)
+    for (const { action } of [...journal.state.open.values()])
+      journal.write(agentError(action, 'The user interrupted the run; this action was not executed.', 'unknown'))
+    if (journal.state.interruptAsked <= sinceSeq) journal.write({ kind: 'InterruptEvent', source: 'user' })
+    return { status: 'paused' }
+  }
+  if (signal.aborted && !(signal.reason instanceof PauseRequested)) throw signal.reason
+  closeStarted(work, `The run failed while this action was under way. ${outcomeUnknown}`)
+  const event: NewOf<'ConversationErrorEvent'> = failureEvent(error)
+  journal.write(event)
+  return { status: 'error', code: event.code, detail: event.detail }
+}
+
+function prepare(options: RunOptions): Work {
+  const { log, model, policy } = options
+  const journal = openJournal(log, model.vision)
+  return {
+    ...options,
+    journal,
+    tools: toolset(options.tools, policy),
+    hands: handsOf(options),
+    memory: options.memory ?? new Map(),
+    condense: options.condense ?? forgetOldest,
+    random: options.random ?? Math.random,
+    sinceSeq: options.sinceSeq ?? journal.state.seq,
+  }
+}
+
+function handsOf({ hands }: RunOptions): Work['hands'] {
+  let held: ReturnType<RunOptions['hands']> | null = null
+  return {
+    get(signal) {
+      held ??= hands(signal)
+      held.catch(() => (held = null))
+      return held
+    },
+    lost: () => (held = null),
+  }
+}
+
+/** Gives the tools back what the log says they knew. Memory that the caller kept is newer and stays. */
+function recall({ journal, tools, memory }: Work): void {
+  const fresh = tools.tools.filter((tool) => tool.recall !== undefined && !memory.has(tool.name))
+  if (fresh.length === 0) return
+  const byName = new Map(fresh.map((tool) => [tool.name, tool]))
+  for (const event of journal.log.events) {
+    if (event.kind !== 'ObservationEvent') continue
+    const tool = byName.get(event.tool_name)
+    if (tool !== undefined) tool.recall?.(event.observation, memoryOf({ memory }, tool.name))
+  }
+}

@@ -1,0 +1,178 @@
+import type { LogEvent, Usage } from '@parley/contract/events'
+import { namedActions, readConfirmation } from './confirm.ts'
+import { asksForRun, mainUsage, seenSeq, type EventOf } from './events.ts'
+import { foldHabits, newHabits, type Habits } from './stuck.ts'
+
+/** A call without a result. `started`: it may have been executed, by us or by a worker that died. */
+export interface OpenCall {
+  action: EventOf<'ActionEvent'>
+  stage: 'started' | 'waiting' | 'approved' | 'rejected'
+  reason: string | null
+}
+
+/** What the log says, folded event by event at constant cost. */
+export interface State {
+  /** Of the last event folded. */
+  seq: number
+  system: EventOf<'SystemPromptEvent'> | null
+  /** By tool call id; a call leaves when its one result is stored. */
+  open: Map<string, OpenCall>
+  callIds: Set<string>
+  spent: number
+  budgetWarned: boolean
+  priceNoted: boolean
+  modelCalls: number
+  completionTokens: number
+  lastUsage: Usage | null
+  /** Model calls since the user last spoke or the run last ended by itself. */
+  iterations: number
+  /** Answers in a row that neither acted nor answered. */
+  idleAnswers: number
+  /** The agent's last word has been said. */
+  ended: boolean
+  /** The newest message of a user, the newest that asks for a run, and what the last model call had seen. */
+  spoken: number
+  asked: number
+  seen: number
+  pauseAsked: number
+  interruptAsked: number
+  /** The log asks for a smaller history before the next call. */
+  condense: boolean
+  habits: Habits
+}
+
+export const newState = (): State => ({
+  seq: 0,
+  system: null,
+  open: new Map(),
+  callIds: new Set(),
+  spent: 0,
+  budgetWarned: false,
+  priceNoted: false,
+  modelCalls: 0,
+  completionTokens: 0,
+  lastUsage: null,
+  iterations: 0,
+  idleAnswers: 0,
+  ended: false,
+  spoken: 0,
+  asked: 0,
+  seen: 0,
+  pauseAsked: 0,
+  interruptAsked: 0,
+  condense: false,
+  habits: newHabits(),
+})
+
+export function fold(state: State, event: LogEvent): void {
+  state.seq = event.seq
+  foldHabits(state.habits, event)
+  switch (event.kind) {
+    case 'SystemPromptEvent':
+      state.system ??= event
+      return
+    case 'MessageEvent':
+      return foldMessage(state, event)
+    case 'ActionEvent':
+      state.callIds.add(event.tool_call_id)
+      state.open.set(event.tool_call_id, { action: event, stage: 'started', reason: null })
+      state.idleAnswers = 0
+      state.ended = false
+      return
+    case 'ObservationEvent':
+      if (event.observation.kind === 'FinishObservation' && !event.observation.is_error) state.ended = true
+      state.open.delete(event.tool_call_id)
+      return
+    case 'UserRejectObservation':
+    case 'AgentErrorEvent':
+      state.open.delete(event.tool_call_id)
+      return
+    case 'LLMCallEvent':
+      return foldCall(state, event)
+    case 'ConversationStateUpdateEvent':
+      return foldConfirmation(state, event)
+    default:
+      return foldControl(state, event)
+  }
+}
+
+function foldMessage(state: State, event: EventOf<'MessageEvent'>): void {
+  if (event.source === 'agent') {
+    state.ended = true
+    return
+  }
+  if (event.source === 'environment') {
+    state.ended = false
+    state.idleAnswers += 1
+    return
+  }
+  state.iterations = 0
+  state.idleAnswers = 0
+  state.spoken = event.seq
+  if (asksForRun(event)) state.asked = event.seq
+}
+
+function foldCall(state: State, event: EventOf<'LLMCallEvent'>): void {
+  state.spent += event.cost ?? 0
+  if (event.usage_id !== mainUsage) return
+  state.modelCalls += 1
+  state.iterations += 1
+  state.completionTokens += event.usage.completion_tokens
+  state.lastUsage = event.usage
+  state.seen = Math.max(state.seen, seenSeq(event))
+}
+
+function foldControl(state: State, event: LogEvent): void {
+  switch (event.kind) {
+    case 'PauseEvent':
+      state.pauseAsked = event.seq
+      state.iterations = 0
+      return
+    case 'InterruptEvent':
+      state.interruptAsked = event.seq
+      state.iterations = 0
+      return
+    case 'ConversationErrorEvent':
+      state.iterations = 0
+      state.idleAnswers = 0
+      return
+    case 'CondensationRequest':
+      state.condense = true
+      return
+    case 'Condensation':
+      state.condense = false
+      return
+    case 'NoticeEvent':
+      if (event.code === 'budget_warning') state.budgetWarned = true
+      if (event.code === 'price_unknown') state.priceNoted = true
+      return
+    default:
+  }
+}
+
+function foldConfirmation(state: State, event: EventOf<'ConversationStateUpdateEvent'>): void {
+  if (event.key === 'confirmation') {
+    const answer = readConfirmation(event)
+    if (answer === null) return
+    for (const call of chosen(state, answer.action_ids))
+      if (call.stage === 'waiting') {
+        call.stage = answer.decision === 'accept' ? 'approved' : 'rejected'
+        call.reason = answer.reason
+      }
+  } else if (event.key === 'confirmation_requested') {
+    for (const call of chosen(state, namedActions(event))) call.stage = 'waiting'
+  } else if (event.key === 'confirmation_started') {
+    for (const call of chosen(state, namedActions(event))) call.stage = 'started'
+  }
+}
+
+function chosen(state: State, ids: string[] | null): OpenCall[] {
+  const calls = [...state.open.values()]
+  return ids === null ? calls : calls.filter((call) => ids.includes(call.action.id))
+}
+
+/** Whether somebody asked for a run that no model call has taken up yet. */
+export const owed = (state: State): boolean => state.asked > state.seen
+
+export const inStage = (state: State, stage: OpenCall['stage']): OpenCall[] =>
+  [...state.open.values()].filter((call) => call.stage === stage)

@@ -1,0 +1,33 @@
+import { Interrupted, onStop, orAborted } from './stop.ts'
+import type { Work } from './work.ts'
+
+/**
+ * Does one thing that may take long, with a signal that is aborted when the run is stopped at once: by the run's own signal
+ * or by an InterruptEvent that anybody appends meanwhile. What others append is in the log when it resolves.
+ */
+export async function step<T>(work: Work, body: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const own = new AbortController()
+  const over = new AbortController()
+  const letGo = onStop(work.signal, (reason) => own.abort(reason))
+  const listening = listen(work, over.signal, (reason) => own.abort(reason))
+  try {
+    return await body(own.signal)
+  } finally {
+    letGo()
+    over.abort(new Error('the step is over'))
+    await listening
+  }
+}
+
+async function listen({ journal, sinceSeq }: Work, over: AbortSignal, stop: (reason: unknown) => void): Promise<void> {
+  try {
+    while (!over.aborted) {
+      await orAborted(journal.log.woken(over), over)
+      if (over.aborted) return
+      await journal.drain()
+      if (journal.state.interruptAsked > sinceSeq) return stop(new Interrupted('The user interrupted the run.'))
+    }
+  } catch (error) {
+    if (!over.aborted) stop(error)
+  }
+}

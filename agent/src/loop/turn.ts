@@ -1,0 +1,66 @@
+import { systemPrompt } from '../prompts/system.ts'
+import { propose } from '../tools/arguments.ts'
+import { execute } from './batch.ts'
+import { callModel } from './call.ts'
+import { confirmationStarted } from './confirm.ts'
+import { note, type NewOf } from './events.ts'
+import { checkLimits } from './limits.ts'
+import { record } from './record.ts'
+import type { OpenCall } from './state.ts'
+import { step } from './step.ts'
+import { nudgeText, stuckKey, suspicion, type Suspicion } from './stuck.ts'
+import type { Work } from './work.ts'
+
+/** One turn: ask the model, store its answer, do what it says. Null: go on. */
+export async function turn(work: Work): Promise<Suspicion | null> {
+  const stuck = checkStuck(work)
+  if (stuck !== null) return stuck
+  checkLimits(work)
+  beginPrompt(work)
+  await condenseIfAsked(work)
+  const called = await step(work, (signal) => callModel(work, signal))
+  const calls = await record(work, called)
+  if (calls.length > 0) await step(work, (signal) => execute(work, calls, signal))
+  return null
+}
+
+/** Executes what the user has approved. It is marked as started first: after a crash it is not executed again. */
+export async function executeApproved(work: Work, approved: OpenCall[]): Promise<void> {
+  const { journal, tools } = work
+  await journal.commit(confirmationStarted(approved.map((call) => call.action.id)))
+  const calls = approved.map(({ action }) => ({ action, proposal: propose(action.tool_call, tools) }))
+  await step(work, (signal) => execute(work, calls, signal))
+}
+
+/** The system prompt is made once and stays in the log: later turns and workers send the very same bytes. */
+function beginPrompt(work: Work): void {
+  if (work.journal.state.system !== null) return
+  work.journal.write(systemPrompt(work))
+}
+
+function checkStuck({ journal, policy }: Work): Suspicion | null {
+  if (!policy.stuckDetection) return null
+  const found = suspicion(journal.state.habits)
+  if (found === null) return null
+  const told: NewOf<'ConversationStateUpdateEvent'> = {
+    kind: 'ConversationStateUpdateEvent',
+    source: 'environment',
+    key: stuckKey,
+    value: found,
+  }
+  if (found.level === 3) {
+    journal.write(told)
+    return found
+  }
+  journal.write(told, note(nudgeText(found)))
+  return null
+}
+
+async function condenseIfAsked(work: Work): Promise<void> {
+  const { journal, condense, model } = work
+  if (!journal.state.condense) return
+  const { events } = journal.log
+  const shorter = await step(work, (signal) => condense({ events, reason: 'request', model, signal }))
+  const nothing = { forgotten_event_ids: [], summary: null, summary_offset: null, llm_response_id: '' }
+  await journal.commit({ kind: 'Condensation', source: 'environment', ...(shorter ?? nothing) })
+}

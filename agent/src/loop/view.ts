@@ -1,0 +1,190 @@
+import type { Content, LlmMessage, LogEvent } from '@parley/contract/events'
+import type { ImagePart, Message, Part, TextPart } from '../model/model.ts'
+import { cutMiddle } from '../tools/observation.ts'
+import { mainUsage, seenSeq, type EventOf } from './events.ts'
+
+/*
+ * The history as the model is shown it, grown event by event and never rebuilt differently, so that prompt caches hold.
+ * What users and the platform say waits in `pending` until a call of the model takes it up: a message that came while the
+ * model answered or a tool ran stands after that answer and its results. `LLMCallEvent.seen_seq` says the same to whoever
+ * folds the log again, so every worker builds the same messages.
+ */
+
+export interface View {
+  readonly messages: Message[]
+  /** Characters of everything shown so far, for estimates. An image counts as 4,800. */
+  characters: number
+  /** Whether an image was shown. */
+  images: boolean
+  pending: { seq: number; parts: Part[] }[]
+  /** Response ids: of the assistant message that still grows, and of the last call that was announced. */
+  answering: string | null
+  announced: string | null
+  readonly forgotten: Forgotten
+  readonly vision: boolean
+}
+
+/** What is left out: events by id, a summary in the place of the first of them, and images up to a `seq`. */
+export interface Forgotten {
+  ids: ReadonlySet<string>
+  summary: string | null
+  imagesUpTo: number
+}
+
+/** Characters of one tool result that the model is sent. */
+const resultLimit = 50_000
+const imageCharacters = 4_800
+
+/** Folds all events; the one place that looks at the whole history, at the start and after something was forgotten. */
+export function buildView(events: readonly LogEvent[], vision: boolean): View {
+  const view: View = {
+    messages: [],
+    characters: 0,
+    images: false,
+    pending: [],
+    answering: null,
+    announced: null,
+    forgotten: forgottenIn(events),
+    vision,
+  }
+  const first = events.find((event) => view.forgotten.ids.has(event.id))
+  for (const event of events) {
+    if (event === first && view.forgotten.summary !== null) {
+      view.pending.push({ seq: 0, parts: [{ type: 'text', text: view.forgotten.summary }] })
+    }
+    foldView(view, event)
+  }
+  return view
+}
+
+function forgottenIn(events: readonly LogEvent[]): Forgotten {
+  const ids = new Set<string>()
+  let summary: string | null = null
+  let imagesUpTo = 0
+  for (const event of events) {
+    if (event.kind === 'Condensation') {
+      for (const id of event.forgotten_event_ids) ids.add(id)
+      summary = event.summary ?? summary
+    }
+    if (changesPast(event) && event.kind === 'NoticeEvent') imagesUpTo = event.seq
+  }
+  return { ids, summary, imagesUpTo }
+}
+
+/** Whether an event changes what earlier ones look like: the view must be built again. */
+export const changesPast = (event: LogEvent): boolean =>
+  event.kind === 'Condensation' || (event.kind === 'NoticeEvent' && event.code === 'images_removed')
+
+export function foldView(view: View, event: LogEvent): void {
+  if (view.forgotten.ids.has(event.id)) return
+  switch (event.kind) {
+    case 'SystemPromptEvent':
+      return foldSystem(view, event)
+    case 'LLMCallEvent':
+      if (event.usage_id !== mainUsage) return
+      view.announced = event.response_id
+      return takeUp(view, seenSeq(event))
+    case 'MessageEvent':
+      return foldMessage(view, event)
+    case 'ActionEvent':
+      return foldAction(view, event)
+    case 'ObservationEvent':
+      return foldResult(view, event, event.observation.content, event.observation.is_error)
+    case 'UserRejectObservation':
+      return foldResult(view, event, [text(`The action was rejected: ${event.rejection_reason}`)], true)
+    case 'AgentErrorEvent':
+      return foldResult(view, event, [text(event.error)], true)
+    default:
+  }
+}
+
+/** The messages for a request now: everything pending is taken up, and the last message becomes a cache point. */
+export function takeMessages(view: View): readonly Message[] {
+  takeUp(view, Number.POSITIVE_INFINITY)
+  return view.messages
+}
+
+function takeUp(view: View, upTo: number): void {
+  const ready = view.pending.filter((one) => one.seq <= upTo)
+  const { messages } = view
+  const last = messages.at(-1)
+  if (ready.length > 0) {
+    view.pending = view.pending.filter((one) => one.seq > upTo)
+    const parts = ready.flatMap((one) => one.parts)
+    if (last?.role === 'user') messages[messages.length - 1] = { ...last, parts: [...last.parts, ...parts] }
+    else messages.push({ role: 'user', parts })
+  }
+  const end = messages.at(-1)
+  if (end !== undefined) end.cache = true
+}
+
+function foldSystem(view: View, event: EventOf<'SystemPromptEvent'>): void {
+  if (view.messages[0]?.role === 'system') return
+  const content = event.dynamic_context === null ? [event.system_prompt] : [event.system_prompt, event.dynamic_context]
+  view.messages.unshift({ role: 'system', parts: shown(view, event.seq, content), cache: true })
+}
+
+function foldMessage(view: View, event: EventOf<'MessageEvent'>): void {
+  const parts = shown(view, event.seq, [...event.llm_message.content, ...(event.extended_content ?? [])])
+  if (parts.length === 0) return
+  if (event.source !== 'agent') {
+    view.pending.push({ seq: event.seq, parts })
+    return
+  }
+  if (event.llm_response_id !== view.announced) takeUp(view, event.seq)
+  view.messages.push({ role: 'assistant', parts: [...reasoning(event.llm_message), ...parts] })
+}
+
+function foldAction(view: View, event: EventOf<'ActionEvent'>): void {
+  const { tool_call_id: id, tool_name: name } = event
+  const call: Part = { type: 'tool-call', id, name, arguments: event.tool_call.arguments }
+  view.characters += event.tool_call.arguments.length
+  if (view.answering === event.llm_response_id) {
+    view.messages.findLast((message) => message.role === 'assistant')?.parts.push(call)
+    return
+  }
+  if (event.llm_response_id !== view.announced) takeUp(view, event.seq)
+  view.answering = event.llm_response_id
+  const thought = shown(view, event.seq, event.thought)
+  view.messages.push({ role: 'assistant', parts: [...reasoning(event), ...thought, call] })
+}
+
+function foldResult(
+  view: View,
+  event: { seq: number; tool_call_id: string; tool_name: string },
+  content: Content[],
+  isError: boolean,
+): void {
+  const { tool_call_id: id, tool_name: name } = event
+  const parts = shown(view, event.seq, content.map(limited))
+  view.messages.push({ role: 'tool', parts: [{ type: 'tool-result', id, name, content: parts, isError }] })
+}
+
+function shown(view: View, seq: number, content: Content[]): (TextPart | ImagePart)[] {
+  const parts = content.flatMap((one): (TextPart | ImagePart)[] => {
+    if (one.type === 'text') return one.text === '' ? [] : [{ type: 'text', text: one.text }]
+    if (!view.vision || seq <= view.forgotten.imagesUpTo) return [{ type: 'text', text: '[image not shown]' }]
+    view.images = true
+    return one.image_urls.map((url) => ({ type: 'image', url }))
+  })
+  for (const part of parts) view.characters += part.type === 'text' ? part.text.length : imageCharacters
+  return parts
+}
+
+/** Signed blocks are given back as they came; providers without them get the plain text back. */
+function reasoning(from: Pick<LlmMessage, 'reasoning_content' | 'thinking_blocks'>): Part[] {
+  if (from.thinking_blocks !== undefined && from.thinking_blocks.length > 0) {
+    return from.thinking_blocks.map((block) => ({
+      type: 'reasoning',
+      text: block.thinking ?? '',
+      ...(block.signature === undefined ? {} : { signature: block.signature }),
+      ...(block.data === undefined ? {} : { redacted: block.data }),
+    }))
+  }
+  return from.reasoning_content ? [{ type: 'reasoning', text: from.reasoning_content }] : []
+}
+
+const text = (value: string): Content => ({ type: 'text', text: value, cache_prompt: false })
+
+const limited = (content: Content): Content =>
+  content.type === 'text' ? text(cutMiddle(content.text, resultLimit)) : content

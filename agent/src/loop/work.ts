@@ -1,0 +1,53 @@
+import type { Hands } from '@parley/sandbox/driver'
+import type { Clock } from '@parley/store/clock'
+import type { Log } from '../log.ts'
+import type { Model } from '../model/model.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Toolset } from '../tools/toolset.ts'
+import type { Condenser } from './condense.ts'
+import type { Journal } from './journal.ts'
+import type { Policy } from './policy.ts'
+
+/** Secrets the user handed to this conversation. Values leave it only for the environment of one command. */
+export interface Secrets {
+  names(): { name: string; description: string }[]
+  /** Of the secrets that `text` names as `$NAME` or `${NAME}`. */
+  valuesFor(text: string): Promise<Record<string, string>>
+}
+
+/** What a tool remembers between calls, by tool name. */
+export type ToolMemory = Map<string, Map<string, unknown>>
+
+export interface RunOptions {
+  log: Log
+  /** The conversation's sandbox, started or resumed when the first tool needs it. Rejects when it cannot be had. */
+  hands: (signal: AbortSignal) => Promise<Hands>
+  model: Model
+  tools: readonly Tool[]
+  policy: Policy
+  clock: Clock
+  /** See `stop.ts` for what its reason means. */
+  signal: AbortSignal
+  /** Names the conversation to the provider's prompt cache. */
+  cacheKey: string
+  /** Absolute path inside the sandbox. */
+  workingDir: string
+  secrets: Secrets
+  /** Added to the system prompt of a conversation that has none yet: skills, repository notes, the user's own words. */
+  systemSuffix: string | null
+  /** Requests to pause or interrupt up to this `seq` belong to earlier runs. The log's end at the start unless said. */
+  sinceSeq?: number
+  /** Kept by the caller from run to run, so that the shell stays open; freed with `closeTools`. Own and freed unless said. */
+  memory?: ToolMemory
+  condense?: Condenser
+  /** 0 to 1, for the jitter of retries. */
+  random?: () => number
+}
+
+/** A run's options with everything made of them. */
+export interface Work extends Required<Omit<RunOptions, 'tools' | 'log' | 'hands'>> {
+  journal: Journal
+  tools: Toolset
+  /** The same hands for every call until `lost` is told that the sandbox ended. */
+  hands: { get(signal: AbortSignal): Promise<Hands>; lost(): void }
+}

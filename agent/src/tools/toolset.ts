@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { ToolDefinition } from '../model/model.ts'
+import type { Tool } from './tool.ts'
+
+/** The tools of one run: found by any name they are known by, described to the model in a fixed order. */
+export interface Toolset {
+  readonly tools: readonly Tool[]
+  readonly definitions: readonly ToolDefinition[]
+  find(name: string): Tool | undefined
+}
+
+const summary = { type: 'string', description: 'What this call does, in at most ten words.' }
+const risk = {
+  type: 'string',
+  enum: ['LOW', 'MEDIUM', 'HIGH'],
+  description:
+    'LOW: reads or changes the workspace only. MEDIUM: installs, runs unknown code. HIGH: touches secrets, the network or things that cannot be undone.',
+}
+
+/** `askRisk` adds `security_risk` to every tool that changes something. */
+export function toolset(tools: readonly Tool[], { askRisk }: { askRisk: boolean }): Toolset {
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) for (const alias of tool.aliases) byName.set(alias.toLowerCase(), tool)
+  for (const tool of tools) byName.set(tool.name, tool)
+  return {
+    tools,
+    definitions: tools.map((tool) => definition(tool, askRisk)),
+    find: (name) => byName.get(name) ?? byName.get(name.toLowerCase()),
+  }
+}
+
+function definition(tool: Tool, askRisk: boolean): ToolDefinition {
+  const { properties, required, $defs } = z.toJSONSchema(tool.input, { io: 'input' }) as JsonObject
+  const asked = askRisk && !tool.readOnly
+  return {
+    name: tool.name,
+    description: tool.description,
+    schema: {
+      type: 'object',
+      properties: { summary, ...(asked ? { security_risk: risk } : {}), ...properties },
+      required: [...(asked ? ['security_risk'] : []), ...(required ?? [])],
+      ...($defs === undefined ? {} : { $defs }),
+    },
+  }
+}
+
+/** What we use of the schema of an object. */
+interface JsonObject {
+  properties?: Record<string, unknown>
+  required?: string[]
+  $defs?: Record<string, unknown>
+}
