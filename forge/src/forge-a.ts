@@ -1,19 +1,10 @@
 import type { Endpoints } from '@octokit/types'
+import type { Branch, Repository } from '@parley/contract/git'
 import { repositoryInAddress } from './address.ts'
 import { inPath, json, nullWhenOutOfReach, said } from './answers.ts'
 import { type ForgeARequest, forgeARequest } from './forge-a-request.ts'
 import { forgeATasks } from './forge-a-tasks.ts'
-import type {
-  Account,
-  Branch,
-  BranchSearch,
-  Forge,
-  Listing,
-  NewComment,
-  NewPullRequest,
-  Repository,
-  RepositorySearch,
-} from './forge.ts'
+import type { Account, BranchSearch, Forge, Listing, NewComment, NewPullRequest, RepositorySearch } from './forge.ts'
 import { branchFilter, hasNext, walk } from './paging.ts'
 
 const PAGE = 100
@@ -31,7 +22,14 @@ export function forgeA(account: Account): Forge {
     kind: 'forge_a',
     async whoAmI() {
       const user = json((await ask('GET /user')).data)
-      return { id: String(user.id), login: said(user.login), email: user.email ?? null }
+      return {
+        id: String(said(user.id)),
+        login: said(user.login),
+        name: user.name ?? null,
+        email: user.email ?? null,
+        avatar_url: user.avatar_url ?? null,
+        company: user.company ?? null,
+      }
     },
     repository: (fullName) => reachable(ask, fullName),
     repositories: (search) => repositories(ask, host, search),
@@ -137,6 +135,8 @@ function repositoryOf(repository: FoundRepository): Repository {
   return {
     id: String(said(repository.id)),
     full_name: said(repository.full_name),
+    git_provider: 'forge_a',
+    link_header: null,
     is_public: !repository.private,
     stargazers_count: repository.stargazers_count ?? null,
     pushed_at: repository.pushed_at ?? null,

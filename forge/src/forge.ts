@@ -1,3 +1,4 @@
+import type { Branch, GitAccount, Repository, RepositorySortOrder } from '@parley/contract/git'
 import { repositoryName } from '@parley/contract/git-names'
 import type { GitProvider, SuggestedTask } from '@parley/contract/git-provider'
 
@@ -20,34 +21,8 @@ export interface Account {
   signal: AbortSignal
 }
 
-export interface Repository {
-  id: string
-  full_name: string
-  is_public: boolean
-  stargazers_count: number | null
-  /** ISO 8601. */
-  pushed_at: string | null
-  owner_type: 'user' | 'organization' | null
-  main_branch: string | null
-}
-
-export interface Branch {
-  name: string
-  commit_sha: string
-  protected: boolean
-  /** ISO 8601. */
-  last_push_date: string | null
-}
-
-export const repositorySorts = [
-  'stars-desc',
-  'stars-asc',
-  'forks-desc',
-  'forks-asc',
-  'updated-desc',
-  'updated-asc',
-] as const
-export type RepositorySort = (typeof repositorySorts)[number]
+/** Whose account it is, at the forge. */
+export type ForgeUser = Omit<GitAccount, 'git_provider' | 'host'>
 
 /** `next` is null at the end; a listing that has a next one is never empty. */
 export interface Listing<T> {
@@ -61,7 +36,7 @@ export interface RepositorySearch {
   /** Only of this installation; not looked at when there is a query. */
   installationId: string | null
   /** Not looked at without a query; null is `stars-desc`. */
-  sort: RepositorySort | null
+  sort: RepositorySortOrder | null
   cursor: string | null
   limit: number
 }
@@ -93,7 +68,7 @@ export interface NewPullRequest {
 /** Every method rejects with `ForgeError`, or with the signal's own reason when the work was called off. */
 export interface Forge {
   readonly kind: GitProvider
-  whoAmI(): Promise<{ id: string; login: string; email: string | null }>
+  whoAmI(): Promise<ForgeUser>
   /** Null: absent or out of reach, which a forge does not tell apart. */
   repository(fullName: string): Promise<Repository | null>
   repositories(search: RepositorySearch): Promise<Listing<Repository>>

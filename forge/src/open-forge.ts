@@ -1,16 +1,15 @@
+import type { Branch, Repository } from '@parley/contract/git'
 import { type Branch as GiteaBranch, type Repository as GiteaRepository, giteaApi, type Api } from 'gitea-js'
 import { repositoryInAddress } from './address.ts'
 import { inPath, json, nullWhenOutOfReach, said } from './answers.ts'
 import {
   type Account,
-  type Branch,
   type BranchSearch,
   type Forge,
   ForgeError,
   type Listing,
   type NewComment,
   type NewPullRequest,
-  type Repository,
   type RepositorySearch,
 } from './forge.ts'
 import { forgeFetch } from './http.ts'
@@ -29,7 +28,14 @@ export function openForge(account: Account): Forge {
     kind: 'open_forge',
     async whoAmI() {
       const user = json((await api.user.userGetCurrent()).data)
-      return { id: String(said(user.id)), login: said(user.login), email: user.email || null }
+      return {
+        id: String(said(user.id)),
+        login: said(user.login),
+        name: user.full_name || null,
+        email: user.email || null,
+        avatar_url: user.avatar_url || null,
+        company: null,
+      }
     },
     repository,
     repositories: (search) => repositories(api, host, search),
@@ -100,6 +106,8 @@ function repositoryOf(repository: GiteaRepository): Repository {
   return {
     id: String(said(repository.id)),
     full_name: said(repository.full_name),
+    git_provider: 'open_forge',
+    link_header: null,
     is_public: repository.private !== true && repository.internal !== true,
     stargazers_count: repository.stars_count ?? null,
     pushed_at: repository.updated_at ?? null,

@@ -1,4 +1,5 @@
-import { type Branch, ForgeError, type Listing } from './forge.ts'
+import type { Branch } from '@parley/contract/git'
+import { ForgeError, type Listing } from './forge.ts'
 
 const MOST_PAGES = 1000
 

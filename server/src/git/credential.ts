@@ -1,0 +1,74 @@
+import { repositoryName } from '@parley/contract/git-names'
+import type { GitProvider } from '@parley/contract/git-provider'
+import type { Connected, Connections } from './connections.ts'
+
+/*
+ * What the way out of a sandbox puts into git's requests. The sandbox itself has no token: it asks its forge over plain
+ * http through the proxy, and the proxy asks the forge with the credential over the forge's own scheme.
+ */
+
+const UNSEAL_MS = 5_000
+
+export interface GitRequest {
+  owner: string
+  /** What the conversations in the sandbox work on; `provider` null: any. */
+  repositories: readonly { provider: GitProvider | null; name: string }[]
+  scheme: 'http' | 'https'
+  host: string
+  port: number
+  /** With its query. */
+  path: string
+  method: string
+}
+
+export interface GitCredential {
+  headers: { authorization: string }
+  /** Of the forge; a plain request is sent on with it. */
+  scheme: 'http' | 'https'
+}
+
+/**
+ * The credential for one request, or null when it gets none: it is not git's, goes to no connected forge, or would change
+ * a repository that the conversation is not about. Other repositories of the account may be read (submodules, packages).
+ */
+export async function credentialFor(connections: Connections, asked: GitRequest): Promise<GitCredential | null> {
+  const connected = await connections.openAll(asked.owner, AbortSignal.timeout(UNSEAL_MS))
+  for (const one of connected) {
+    if (!goesTo(one.host, asked)) continue
+    const call = gitCall(asked, new URL(one.host).pathname)
+    const own = call !== undefined && asked.repositories.some((wanted) => isSame(wanted, one, call.repository))
+    if (call === undefined || (call.writes && !own)) return null
+    const credential = one.forge.credential()
+    if (credential === null) return null
+    const basic = Buffer.from(`${credential.username}:${credential.password}`).toString('base64')
+    return { headers: { authorization: `Basic ${basic}` }, scheme: schemeOf(one.host) }
+  }
+  return null
+}
+
+const schemeOf = (host: string) => (host.startsWith('https:') ? 'https' : 'http')
+
+/** A plain request to port 80 counts as one to an https forge's own port: it is sent on as https. */
+function goesTo(forge: string, { scheme, host, port }: GitRequest): boolean {
+  const { hostname, port: said } = new URL(forge)
+  const own = said === '' ? (schemeOf(forge) === 'https' ? 443 : 80) : Number(said)
+  const upgraded = scheme === 'http' && port === 80 && own === 443
+  return hostname.toLowerCase() === host.toLowerCase() && (port === own || upgraded)
+}
+
+const isSame = (wanted: GitRequest['repositories'][number], { kind }: Connected, repository: string): boolean =>
+  (wanted.provider === null || wanted.provider === kind) && wanted.name.toLowerCase() === repository.toLowerCase()
+
+/** The repository and whether the request can change it; undefined when it is none of git's smart HTTP requests. */
+function gitCall({ method, path }: GitRequest, prefix: string): { repository: string; writes: boolean } | undefined {
+  const below = prefix === '/' ? path : path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
+  const [, name = '', what = '', query = ''] =
+    /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?(.*))?$/.exec(below) ?? []
+  if (!repositoryName(name)) return undefined
+  if (what !== 'info/refs') {
+    return method === 'POST' && query === '' ? { repository: name, writes: what === 'git-receive-pack' } : undefined
+  }
+  const services = new URLSearchParams(query).getAll('service')
+  const known = services.length === 1 && /^git-(upload|receive)-pack$/.test(services[0] ?? '')
+  return method === 'GET' && known ? { repository: name, writes: services[0] === 'git-receive-pack' } : undefined
+}
