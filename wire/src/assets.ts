@@ -25,7 +25,7 @@ export async function serveAssets(
   const root = prefix.endsWith('/') ? prefix : `${prefix}/`
 
   function send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const path = request.url.split('?', 1)[0]!
+    const path = request.url.replace(/\?.*$/s, '')
     if (notPages.some((start) => path.startsWith(start))) return notFound(request)
     const name = (request.params as { '*': string })['*']
     const isFile = name !== '' && !name.split('/').includes('..') && existsSync(join(dir, name)) && !name.endsWith('/')

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AnyEndpoint, Who } from '@parley/contract/endpoint'
-import { Problem } from '@parley/contract/problems'
+import type { Who } from '@parley/contract/endpoint'
+import type { Problem } from '@parley/contract/problems'
 import { encoder, etagOf, type Headers, matches, mediaTypes, replay, sendBytes, sendText } from './answer.ts'
-import { type Attempt, attempt, beginOnce, idempotencyKey, isWorthKeeping, type Idempotency } from './idempotency.ts'
-import { ignoredHeader, type Parser, parser } from './parse.ts'
+import { type Attempt, attempt, beginOnce, isWorthKeeping, type Idempotency } from './idempotency.ts'
+import { ignoredHeader, parser } from './parse.ts'
 import { type Log, problemBody, problemHeaders, toProblem } from './problem.ts'
 import type { AnyCall, Bytes, CallRequest, Frame, Served } from './serve.ts'
 import type { Socket } from './socket.ts'
@@ -26,8 +26,6 @@ export interface Passage {
   readonly closing: AbortSignal
   readonly params: unknown
   readonly query: Record<string, unknown>
-  /** The whole body of a JSON endpoint; undefined when none came. */
-  readonly bytes: Buffer | undefined
 }
 
 export interface Pace {
@@ -38,9 +36,8 @@ export interface Pace {
 }
 
 export interface Carrier {
-  readonly endpoint: AnyEndpoint
-  readonly parser: Parser
-  carry(passage: Passage): Promise<void>
+  /** `bytes`: the whole body of a JSON endpoint, undefined when none came. */
+  carry(passage: Passage, bytes: Buffer | undefined): Promise<void>
 }
 
 interface Means {
@@ -122,12 +119,10 @@ export function carrier(served: Served, means: Means): Carrier {
   }
 
   return {
-    endpoint,
-    parser: parse,
-    async carry(passage) {
-      const key = idempotencyKey(endpoint, passage.raw.headers['idempotency-key'])
+    async carry(passage, bytes) {
+      const key = passage.request.idempotencyKey
       const input = { params: parse.params(passage.params), query: parse.query(passage.query) }
-      const { body, ignored } = parse.body(passage.bytes, passage.raw.headers)
+      const { body, ignored } = parse.body(bytes, passage.raw.headers)
       if (ignored.length > 0) passage.headers['x-ignored-fields'] = ignoredHeader(ignored)
       const once =
         key === undefined || means.idempotency === undefined

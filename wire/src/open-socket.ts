@@ -1,8 +1,12 @@
 import { Problem } from '@parley/contract/problems'
-import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify'
-import { callOf, type Carrier, type Passage } from './carry.ts'
-import { admit, type Asked, type Doors } from './doors.ts'
-import { type Log, problemBody, toProblem } from './problem.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { callOf, type Passage } from './carry.ts'
+import { admit } from './doors.ts'
+import { asked, type Edge } from './edge.ts'
+import { bucketOf } from './limits.ts'
+import { parser } from './parse.ts'
+import { fastifyPath } from './paths.ts'
+import { problemBody, toProblem } from './problem.ts'
 import type { Served } from './serve.ts'
 import { type RawSocket, socket, type Socket, type SocketPace } from './socket.ts'
 
@@ -18,53 +22,45 @@ export interface SocketLimits extends SocketPace {
   maxMessageBytes: number
 }
 
-interface Way {
-  url: string
-  config: FastifyContextConfig
-  carrier: Carrier
-  served: Served
-}
-
 interface Means {
-  doors: Doors
-  log: Log
+  edge: Edge
   limits: SocketLimits
-  asked(request: FastifyRequest, cookie: (name: string) => string | undefined): Omit<Asked, 'key'>
 }
 
-export function openSocket(app: FastifyInstance, way: Way, means: Means): void {
+export function openSocket(app: FastifyInstance, served: Served, means: Means): void {
+  const attend = attendant(served, means)
   app.route({
     method: 'GET',
-    url: way.url,
-    config: way.config,
+    url: fastifyPath(served.endpoint.path),
+    config: { served, bucket: bucketOf(served.endpoint) },
     exposeHeadRoute: false,
     websocket: true,
-    handler: (raw: RawSocket, request: FastifyRequest) => void attend(way, means, raw, request),
+    handler: (raw: RawSocket, request: FastifyRequest) => void attend(raw, request),
   })
 }
 
-async function attend(way: Way, means: Means, raw: RawSocket, request: FastifyRequest): Promise<void> {
-  const line = socket(raw, means.limits)
-  const { passage } = request
-  if (!passage) return line.close(1011, 'internal error')
-  const leave = () => line.close(1001, 'server closing')
-  passage.closing.addEventListener('abort', leave, { once: true })
-  try {
-    const who = passage.who.kind === 'nobody' ? await introduced(way, means, line, { request, passage }) : passage.who
-    const input = { params: way.carrier.parser.params(passage.params), query: way.carrier.parser.query(passage.query) }
-    const call = callOf(
-      { ...passage, who, request: { ...passage.request, signal: line.signal } },
-      { ...input, body: undefined },
-      line,
-    )
-    await way.served.handle(call)
-    line.close(1000, 'done')
-  } catch (error) {
-    const problem = toProblem(error, means.log, { request_id: passage.id, route: way.served.endpoint.path })
-    line.send(JSON.stringify(problemBody(problem, passage.id)))
-    line.close(closeCode(problem), problem.code)
-  } finally {
-    passage.closing.removeEventListener('abort', leave)
+function attendant(served: Served, { edge, limits }: Means) {
+  const parse = parser(served.endpoint)
+  return async (raw: RawSocket, request: FastifyRequest): Promise<void> => {
+    const line = socket(raw, limits)
+    const { passage } = request
+    if (!passage) return line.close(1011, 'internal error')
+    const leave = () => line.close(1001, 'server closing')
+    passage.closing.addEventListener('abort', leave, { once: true })
+    try {
+      const isKnown = passage.who.kind !== 'nobody' || served.endpoint.access === 'open'
+      const who = isKnown ? passage.who : await introduced(served, { edge, limits }, line, { request, passage })
+      const input = { params: parse.params(passage.params), query: parse.query(passage.query), body: undefined }
+      const attended = { ...passage, who, request: { ...passage.request, signal: line.signal } }
+      await served.handle(callOf(attended, input, line))
+      line.close(1000, 'done')
+    } catch (error) {
+      const problem = toProblem(error, edge.log, { request_id: passage.id, route: served.endpoint.path })
+      line.send(JSON.stringify(problemBody(problem, passage.id)))
+      line.close(closeCode(problem), problem.code)
+    } finally {
+      passage.closing.removeEventListener('abort', leave)
+    }
   }
 }
 
@@ -73,10 +69,9 @@ interface Met {
   passage: Passage
 }
 
-async function introduced({ served }: Way, { doors, limits, asked }: Means, line: Socket, { request, passage }: Met) {
-  if (served.endpoint.access === 'open') return passage.who
-  const first = await firstMessage(line, limits.authMs)
-  return admit(doors, served.endpoint.access, asked(request, passage.request.cookie), keyIn(first))
+async function introduced(served: Served, { edge, limits }: Means, line: Socket, { request, passage }: Met) {
+  const key = keyIn(await firstMessage(line, limits.authMs))
+  return admit(edge.doors, served.endpoint.access, asked(request, passage.request.cookie), key)
 }
 
 async function firstMessage(line: Socket, ms: number): Promise<string | undefined> {

@@ -102,7 +102,7 @@ function checkTexts<T>(raw: T): T {
 /** Splits an object of the query's schema: which fields are lists. `ids` has the alias `id`. */
 function listFields(query: z.ZodType): Set<string> {
   const shape = query instanceof z.ZodObject ? (query.shape as Record<string, z.ZodType>) : {}
-  return new Set(Object.keys(shape).filter((name) => core(shape[name]!) instanceof z.ZodArray))
+  return new Set(Object.keys(shape).filter((name) => shape[name] && core(shape[name]) instanceof z.ZodArray))
 }
 
 function gatherLists(raw: Record<string, unknown>, lists: Set<string>): Record<string, unknown> {

@@ -8,7 +8,7 @@ const pattern = (path: string) =>
 
 /** Methods that the address takes, for the header `Allow`; empty when there is no such address. */
 export function allowedMethods(served: readonly Served[], url: string): string[] {
-  const path = url.split('?', 1)[0]!
+  const path = url.replace(/\?.*$/s, '')
   const methods = new Set<string>()
   for (const { endpoint } of served) {
     if (!pattern(endpoint.path).test(path)) continue

@@ -47,7 +47,7 @@ function arrayCutter() {
       const found: string[] = []
       let from = 0
       for (let at = 0; at < text.length; at++) {
-        const char = text[at]!
+        const char = text.charAt(at)
         if (isText) {
           if (isEscaped) isEscaped = false
           else if (char === '\\') isEscaped = true

@@ -62,8 +62,8 @@ export function socket(raw: RawSocket, limits: SocketPace): Socket {
   keepAlive(raw, limits.pingMs)
   async function* messages(): AsyncGenerator<string> {
     for (;;) {
-      while (inbox.length > 0) {
-        yield inbox.shift()!
+      for (let message = inbox.shift(); message !== undefined; message = inbox.shift()) {
+        yield message
         if (inbox.length < mostWaiting) raw.resume()
       }
       if (closed) return

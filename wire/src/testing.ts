@@ -69,5 +69,3 @@ export async function problem(
 ): Promise<{ status: number; code: string; [member: string]: unknown }> {
   return (await response.json()) as { status: number; code: string }
 }
-
-export type AnyOf = Endpoint
