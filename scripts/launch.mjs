@@ -1,0 +1,45 @@
+/* A program of ours in the foreground: signals go to it, its exit code comes back, and it never outlives us. */
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+const leash = new URL('leash.mjs', import.meta.url).href
+
+/**
+ * Runs `node script args…` with our terminal and ends this process as it ends. It stands in a process group of its own, so
+ * that Ctrl-C, which the terminal sends to every process of the group, reaches it once and through us. When whoever
+ * started us is gone without a word it is asked to stop, and killed 20 s later.
+ * @param {string} node
+ * @param {string} script
+ * @param {string[]} args
+ */
+export function launch(node, script, args) {
+  const child = spawn(node, ['--import', leash, script, ...args], {
+    stdio: 'inherit',
+    detached: true,
+  })
+  const forward = onceASecond((signal) => child.kill(signal))
+  for (const signal of signals) process.on(signal, forward)
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    forward('SIGTERM')
+    setTimeout(() => child.kill('SIGKILL'), 20_000).unref()
+  }, 500)
+  child.once('error', (error) => {
+    process.stderr.write(`${node} cannot be run: ${error.message}\n`)
+    process.exit(1)
+  })
+  child.once('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
+}
+
+/** A terminal and npm may both send the same signal for one Ctrl-C. */
+function onceASecond(send) {
+  const sent = new Map()
+  return (signal) => {
+    if (Date.now() - (sent.get(signal) ?? 0) < 1000) return
+    sent.set(signal, Date.now())
+    send(signal)
+  }
+}

@@ -1,0 +1,67 @@
+/* Programs that npm cannot bring. On Debian and Ubuntu, root gets them installed; everybody else the command to run. */
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { SetupError, step } from './step.mjs'
+
+/** By package: any of these programs will do. */
+const packages = {
+  bubblewrap: ['bwrap'],
+  socat: ['socat'],
+  git: ['git'],
+  ripgrep: ['rg'],
+  chromium: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+}
+
+/** What a server needs here: sandboxes in an engine or a cluster bring their own programs. */
+export const serverPrograms = (env = process.env) =>
+  env.PARLEY_ROLE === 'api' || env.PARLEY_SANDBOX === 'docker' || env.PARLEY_SANDBOX === 'kubernetes'
+    ? []
+    : ['bubblewrap', 'socat', 'git', 'ripgrep']
+
+export const testPrograms = ['bubblewrap', 'socat', 'git', 'ripgrep', 'chromium']
+
+/** @param {readonly string[]} names keys of `packages` */
+export async function installMissing(names) {
+  const missing = names.filter((name) => !isFound(name))
+  if (missing.length === 0) return
+  if (!isDebian() || process.getuid?.() !== 0) throw new SetupError(advice(missing))
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  const quiet = ['-q', '-o', 'Dpkg::Use-Pty=0', '-o', 'DPkg::Lock::Timeout=600']
+  await step('Reading the package lists (apt-get update)', 'apt-get', [...quiet, 'update'], { env })
+  const install = [...quiet, 'install', '-y', '--no-install-recommends', ...missing]
+  await step(`Installing ${missing.join(', ')} (apt-get install)`, 'apt-get', install, { env })
+  const still = missing.filter((name) => !isFound(name))
+  if (still.length > 0) throw new SetupError(`Installed, but not found in PATH: ${still.join(', ')}`)
+}
+
+function isFound(name) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/bin']
+  return packages[name].some((program) => folders.some((folder) => isExecutable(join(folder, program))))
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isDebian() {
+  try {
+    return /^ID(_LIKE)?=.*\b(debian|ubuntu)\b/m.test(readFileSync('/etc/os-release', 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+function advice(missing) {
+  const list = missing.join(' ')
+  if (isDebian())
+    return `Missing: ${list}. Run this, then start again:\n\n  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${list}\n`
+  const programs = missing.map((name) => packages[name][0]).join(', ')
+  const other =
+    process.platform === 'linux' ? '' : 'The default sandbox needs Linux; elsewhere use PARLEY_SANDBOX=docker.\n'
+  return `Missing: ${list} (the programs ${programs}). Install them with your system's package manager, then start again.\n${other}`
+}
