@@ -49,7 +49,15 @@ export type ModelPart =
 /** Why a call failed, in the terms the loop decides by. `detail` is safe to show and has no key in it. */
 export class ModelError extends Error {
   override name = 'ModelError'
-  readonly kind: 'auth' | 'quota' | 'rate_limit' | 'overloaded' | 'transient' | 'context_overflow' | 'bad_request' | 'config'
+  readonly kind:
+    | 'auth'
+    | 'quota'
+    | 'rate_limit'
+    | 'overloaded'
+    | 'transient'
+    | 'context_overflow'
+    | 'bad_request'
+    | 'config'
   readonly status: number | null
   /** As the provider asked, in milliseconds. */
   readonly retryAfterMs: number | null

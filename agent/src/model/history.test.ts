@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { messagesDialect } from './anthropic.ts'
+import type { LlmConfig } from './config.ts'
+import { ask, calls, failure, modelAt, result, system, user } from './conformance.ts'
+import { history } from './history.ts'
+import type { Message } from './model.ts'
+
+/* What is sent is the same whether the earlier messages were kept as bytes or converted again. */
+
+const picture = { type: 'image' as const, url: 'data:image/png;base64,iVBORw0KGgo=' }
+const messages = fc.array(
+  fc.oneof(
+    fc.string().map((text) => user(`${text}!`)),
+    fc.string().map((text): Message => ({ ...user(`${text}!`), cache: true })),
+    fc.constant<Message>({ role: 'user', parts: [{ type: 'text', text: 'see' }, picture] }),
+    fc.string().map((text): Message => ({ role: 'assistant', parts: [{ type: 'text', text: ` ${text}\\"[{ ` }] })),
+    fc.constant<Message>({
+      role: 'assistant',
+      parts: [
+        { type: 'reasoning', text: 'hm', signature: '{"item":"rs_1"}' },
+        { type: 'reasoning', text: 'so', signature: '{"item":"rs_1","encrypted":"xyz"}' },
+        { type: 'reasoning', text: 'ah', signature: 'c2ln' },
+        { type: 'reasoning', text: '', redacted: 'blob' },
+        { type: 'tool-call', id: 'q', name: 'terminal', arguments: '{"b":1,"2":[]}' },
+      ],
+    }),
+    fc.constant(calls('a', 'b')),
+    fc.string().map((text) => result('a', text)),
+    fc.constant<Message>({
+      role: 'tool',
+      parts: [
+        {
+          type: 'tool-result',
+          id: 'q',
+          name: 'terminal',
+          content: [{ type: 'text', text: 'x' }, picture],
+          isError: false,
+        },
+      ],
+    }),
+    fc.constant(system('Later rules.')),
+  ),
+  { minLength: 1, maxLength: 14 },
+)
+
+const configs: LlmConfig[] = [
+  { model: 'openai/local', base_url: 'http://127.0.0.1:1/v1', proxy_extra_body: { user: 'ada', messages: 'no' } },
+  { model: 'deepseek/deepseek-chat', api_key: 'k' },
+  { model: 'openai/gpt-5', api_key: 'k' },
+  { model: 'openai/gpt-4.1', api_key: 'k', api_mode: 'chat' },
+  { model: 'anthropic/claude-sonnet-4-5', api_key: 'k' },
+]
+
+for (const config of configs) {
+  test(`${config.model} ${config.api_mode ?? ''}: a growing history is sent byte for byte as if it were new`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        messages,
+        fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 4, maxLength: 4 }),
+        async (tail, steps) => {
+          const sent: string[] = []
+          const fetch = async (_url: unknown, init?: RequestInit) => {
+            sent.push(Buffer.from(init?.body as Uint8Array).toString())
+            return new Response('{}', { status: 500 })
+          }
+          const all = [system('Rules.'), user('Begin.'), ...tail]
+          const growing = modelAt(config, { fetch })
+          for (let end = 2, i = 0; end <= all.length; end += steps[i++ % 4] ?? 1) {
+            await failure(ask(growing, all.slice(0, end)))
+            await failure(ask(modelAt(config, { fetch }), all.slice(0, end)))
+            const [kept, fresh] = sent.splice(0)
+            assert.ok(fresh !== undefined && fresh.length > 50)
+            assert.equal(kept, fresh)
+          }
+        },
+      ),
+      { numRuns: 120 },
+    )
+  })
+}
+
+test('a step converts the new messages only, and a changed history is converted again', () => {
+  const past = history(messagesDialect, true)
+  const first = [system('Rules.'), user('Begin.'), calls('a'), result('a')]
+  const one = past.plan('c', first)
+  assert.equal(one.from, 0)
+  one.splice('{"messages":[{"n":1},{"n":2},{"n":3}]}')
+  const grown = [...first, calls('b'), result('b')]
+  const two = past.plan('c', grown)
+  assert.equal(two.from, 3)
+  assert.equal(
+    Buffer.from(two.splice('{"a":0,"messages":[{"n":3},{"n":4},{"n":5}]}')).toString(),
+    '{"a":0,"messages":[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]}',
+  )
+  assert.equal(past.plan('c', [...grown, calls('c')]).from, 5)
+  assert.equal(past.plan('c', [system('Rules.'), ...grown.slice(1), calls('c')]).from, 0)
+  assert.equal(past.plan('other', [...grown, calls('c')]).from, 0)
+})

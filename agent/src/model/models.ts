@@ -1,0 +1,148 @@
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { Clock } from '@parley/store/clock'
+import { masker } from '../mask.ts'
+import { costOf, lookUp } from './catalogue.ts'
+import { apiKey, given, type LlmConfig } from './config.ts'
+import { demoModel } from './demo.ts'
+import { classify } from './errors.ts'
+import { withExtras } from './extras.ts'
+import type { Provider } from './family.ts'
+import { history, type History } from './history.ts'
+import { ModelError, type Model, type ModelPart, type ModelRequest } from './model.ts'
+import { toPrompt } from './prompt.ts'
+import { providerOf } from './providers.ts'
+import { modelParts } from './stream.ts'
+import { defaultLimits, openCall, type Limits } from './transport.ts'
+
+export interface ModelDeps {
+  /** The only way to the network; who gives it decides which addresses may be reached. */
+  fetch: typeof fetch
+  clock: Clock
+  limits?: Partial<Limits>
+}
+
+/**
+ * The model of `config.model`. Never throws: what is wrong with the configuration is the error of every call. One model may
+ * serve several conversations at once; `cacheKey` tells them apart.
+ */
+export function openModel(config: LlmConfig, deps: ModelDeps): Model {
+  if (config.model === 'parley/demo') return demoModel(deps.clock)
+  const found = providerOf(config)
+  const [prefix, name] = canonical(config, found?.prefix ?? '', found?.name ?? config.model)
+  const facts = lookUp(prefix, name)
+  const vision = facts.vision && config.disable_vision !== true
+  const past = found === null ? null : history(found.provider.family.dialect, config.caching_prompt !== false)
+  return {
+    name: config.model,
+    contextWindow: config.max_input_tokens ?? facts.context_window,
+    vision: config.disable_vision === false ? true : vision,
+    cost: (usage) => costOf(usage, prefix, name, config),
+    async *stream(request, signal) {
+      const hide = masker(secretsOf(config)).text
+      if (found === null || past === null) throw new ModelError('config', unknownModel(config.model))
+      const { provider } = found
+      const own: Own = {
+        provider,
+        name: found.name,
+        config: { ...config, base_url: address(config, provider, found.prefix) },
+      }
+      check(own)
+      yield* attempt(own, { request, signal, past, vision: config.disable_vision === false || vision, hide, deps })
+    },
+  }
+}
+
+interface Own {
+  provider: Provider
+  name: string
+  config: LlmConfig
+}
+
+interface Attempt {
+  request: ModelRequest
+  signal: AbortSignal
+  past: History
+  vision: boolean
+  hide: (text: string) => string
+  deps: ModelDeps
+}
+
+async function* attempt(own: Own, { request, signal, past, vision, hide, deps }: Attempt): AsyncGenerator<ModelPart> {
+  signal.throwIfAborted()
+  const { config, provider, name } = own
+  const limits = {
+    ...defaultLimits,
+    ...given({ thinkMs: config.timeout ? config.timeout * 1000 : null }),
+    ...deps.limits,
+  }
+  const plan = past.plan(request.cacheKey, request.messages)
+  const body = (json: string) =>
+    plan.splice(withExtras(json, config.proxy_extra_body ?? {}, provider.family.dialect.list))
+  using call = openCall({ fetch: deps.fetch, clock: deps.clock, limits, signal, body })
+  try {
+    const dialect = provider.family.dialect
+    const flat = config.force_string_serializer === true
+    const prompt = toPrompt(request.messages, plan.from, { dialect, vision, flat, marked: plan.marked })
+    const model = provider.family.open(name, config, call.fetch)
+    const { stream } = await model.doStream({ ...optionsOf(own, request), prompt, abortSignal: call.signal })
+    yield* modelParts(stream, { writing: call.writing, strict: config.drop_params === false })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw classify(call.failure() ?? error, hide, deps.clock.millis())
+  }
+}
+
+function optionsOf({ provider, config, name }: Own, request: ModelRequest): Omit<LanguageModelV4CallOptions, 'prompt'> {
+  const { headers, ...family } = provider.family.options(request, config, name)
+  const tools = request.tools.map((tool) => ({
+    type: 'function' as const,
+    name: tool.name,
+    description: tool.description,
+    inputSchema: tool.schema,
+  }))
+  return {
+    ...given({
+      maxOutputTokens: request.maxOutputTokens ?? config.max_output_tokens,
+      temperature: config.temperature,
+      topP: config.top_p,
+      seed: config.seed,
+    }),
+    ...(tools.length > 0 ? { tools, toolChoice: { type: request.toolChoice } } : {}),
+    ...family,
+    headers: { ...headers, ...config.extra_headers },
+  }
+}
+
+function check({ provider, config }: Own) {
+  if (!config.base_url) throw new ModelError('config', `${config.model} needs a base URL (llm_base_url).`)
+  if (!URL.canParse(config.base_url)) throw new ModelError('config', `The base URL of ${config.model} is not a URL.`)
+  if (provider.needsKey && apiKey(config) === null)
+    throw new ModelError('auth', `No API key is set for ${config.model}. Set one in the settings.`)
+}
+
+/** The address with the version at its end, where the wire has one. */
+function address(config: LlmConfig, provider: Provider, prefix: string): string | null {
+  const given = config.base_url || config.local_model_base_url || provider.baseUrl
+  const bare = given?.replace(/\/+$/, '') ?? null
+  if (prefix !== 'anthropic' || bare === null) return bare
+  return /\/v\d+$/.test(bare) ? bare : `${bare}/v1`
+}
+
+/** An alias is priced and judged as the model it stands for. */
+function canonical({ model_canonical_name: stands }: LlmConfig, prefix: string, name: string): [string, string] {
+  if (!stands) return [prefix, name]
+  const slash = stands.indexOf('/')
+  return slash === -1 ? [prefix, stands] : [stands.slice(0, slash), stands.slice(slash + 1)]
+}
+
+const unknownModel = (model: string) =>
+  `${JSON.stringify(model)} names no known provider. Write it as provider/model, or set a base URL.`
+
+function secretsOf(config: LlmConfig): { name: string; value: string }[] {
+  const fields = ['api_key', 'cloud_secret_access_key', 'cloud_session_token', 'cloud_access_key_id'] as const
+  const headers = Object.values(config.extra_headers ?? {}).map((value) => ({
+    name: 'extra_headers',
+    value: String(value),
+  }))
+  return [...fields.map((name) => ({ name, value: config[name] ?? '' })), ...headers]
+}
