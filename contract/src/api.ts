@@ -20,7 +20,19 @@ import {
   searchEvents,
   sendMessage,
   streamEvents,
-} from './events.ts'
+} from './event-log.ts'
+import {
+  connectGitProviders,
+  disconnectGitProviders,
+  listGitAccounts,
+  searchBranches,
+  searchInstallations,
+  searchRepositories,
+  searchSuggestedTasks,
+} from './git.ts'
+import { getAlive, getHealth, getReady, getServerInfo, getWebClientConfig } from './health.ts'
+import { createKey, deleteKey, getCurrentKey, listKeys, rotateKey } from './keys.ts'
+import { searchModelProviders, searchModels } from './models.ts'
 import { queueMessage } from './pending-messages.ts'
 import { getSandboxSpecs, listSandboxSecrets, readSandboxSecret, searchSandboxSpecs } from './sandbox-specs.ts'
 import {
@@ -32,6 +44,15 @@ import {
   resumeSandbox,
   searchSandboxes,
 } from './sandboxes.ts'
+import { createSecret, deleteSecret, listSecrets, searchSecrets, updateSecret } from './secrets.ts'
+import { getSettings, updateSettings } from './settings.ts'
+import {
+  countSharedEvents,
+  getSharedConversations,
+  getSharedEvent,
+  getSharedEvents,
+  searchSharedEvents,
+} from './shared.ts'
 import {
   cancelStartTask,
   countStartTasks,
@@ -40,6 +61,29 @@ import {
   startConversation,
   streamStart,
 } from './start-tasks.ts'
+import {
+  acceptInvitation,
+  changePassword,
+  claimOwner,
+  createInvitation,
+  deleteInvitation,
+  getMe,
+  listInvitations,
+  signIn,
+  signOut,
+  updateMe,
+} from './users.ts'
+import { getV0Conversation, startV0Conversation } from './v0.ts'
+import {
+  createWebhookSubscription,
+  deleteWebhookSubscription,
+  replayWebhookDelivery,
+  rotateWebhookSecret,
+  searchWebhookDeliveries,
+  searchWebhookSubscriptions,
+  updateWebhookSubscription,
+} from './webhook-subscriptions.ts'
+import { readForgeToken, reportConversation, reportEvents } from './webhooks.ts'
 import {
   downloadFile,
   downloadTrajectory,
@@ -109,4 +153,60 @@ export const api = {
     readSecret: readSandboxSecret,
   },
   sandboxSpecs: { search: searchSandboxSpecs, getMany: getSandboxSpecs },
+  secrets: {
+    list: listSecrets,
+    search: searchSecrets,
+    create: createSecret,
+    update: updateSecret,
+    delete: deleteSecret,
+  },
+  settings: { get: getSettings, update: updateSettings },
+  git: {
+    installations: searchInstallations,
+    repositories: searchRepositories,
+    branches: searchBranches,
+    suggestedTasks: searchSuggestedTasks,
+    accounts: listGitAccounts,
+    connect: connectGitProviders,
+    disconnect: disconnectGitProviders,
+  },
+  models: { search: searchModels, providers: searchModelProviders },
+  keys: { list: listKeys, create: createKey, delete: deleteKey, rotate: rotateKey, current: getCurrentKey },
+  users: {
+    me: getMe,
+    updateMe,
+    claim: claimOwner,
+    signIn,
+    signOut,
+    changePassword,
+    listInvitations,
+    createInvitation,
+    deleteInvitation,
+    acceptInvitation,
+  },
+  webhooks: { conversation: reportConversation, events: reportEvents, forgeToken: readForgeToken },
+  webhookSubscriptions: {
+    search: searchWebhookSubscriptions,
+    create: createWebhookSubscription,
+    update: updateWebhookSubscription,
+    delete: deleteWebhookSubscription,
+    rotate: rotateWebhookSecret,
+    deliveries: searchWebhookDeliveries,
+    replay: replayWebhookDelivery,
+  },
+  shared: {
+    conversations: getSharedConversations,
+    searchEvents: searchSharedEvents,
+    countEvents: countSharedEvents,
+    events: getSharedEvents,
+    event: getSharedEvent,
+  },
+  health: {
+    alive: getAlive,
+    health: getHealth,
+    ready: getReady,
+    serverInfo: getServerInfo,
+    webClientConfig: getWebClientConfig,
+  },
+  v0: { start: startV0Conversation, get: getV0Conversation },
 } as const

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput } from './id.ts'
+import { QueryBoolean } from './page.ts'
 import { line } from './text.ts'
 import { Timestamp, TimestampInput } from './time.ts'
 
@@ -97,9 +98,9 @@ export const signOut = endpoint({
   summary: 'Sign out',
   description: 'Ends this browser session, or all of the caller\u2019s sessions.',
   access: 'user',
-  body: z.object({ everywhere: z.boolean().default(false) }),
+  query: z.object({ everywhere: QueryBoolean.default(false) }),
   returns: z.object({ success: z.literal(true) }),
-  example: { body: {}, returns: { success: true } },
+  example: { returns: { success: true } },
 })
 
 export const changePassword = endpoint({

@@ -4,7 +4,7 @@ import { exampleIds, exampleTime } from './examples.ts'
 import { BranchName, RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput } from './git-provider.ts'
 import { Id, IdInput } from './id.ts'
-import { SandboxStatus } from './sandboxes.ts'
+import type { SandboxStatus } from './sandboxes.ts'
 import { Trigger } from './start-request.ts'
 import { Timestamp } from './time.ts'
 
@@ -61,7 +61,7 @@ export const v0Statuses = ['RUNNING', 'STARTING', 'STOPPED', 'ERROR', 'ARCHIVED'
 export type V0Status = (typeof v0Statuses)[number]
 
 /** What V0 calls the status of a sandbox. */
-export function v0Status(status: z.infer<typeof SandboxStatus>): V0Status {
+export function v0Status(status: SandboxStatus): V0Status {
   const names = {
     RUNNING: 'RUNNING',
     STARTING: 'STARTING',

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { AgentConfig } from './agent-config.ts'
+import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.ts'
+import { endpoint } from './endpoint.ts'
+import { EventSource } from './events.ts'
+import { exampleIds, exampleTime } from './examples.ts'
+import { ExecutionStatus } from './execution.ts'
+import { GitProviderInput } from './git-provider.ts'
+import { HookConfig } from './hook-config.ts'
+import { IdInput } from './id.ts'
+import { Metrics, Stats } from './metrics.ts'
+import { TagsInput } from './tags.ts'
+import { TimestampInput } from './time.ts'
+
+/* Webhooks in: an agent server outside Parley reports a conversation that it runs. Answered 2xx only when stored. */
+
+const anything = z.record(z.string(), z.unknown())
+
+/** `LocalWorkspace` or `RemoteWorkspace`; further members are kept. */
+export const Workspace = z
+  .looseObject({ working_dir: z.string().min(1).max(4096), kind: z.string().max(255).default('LocalWorkspace') })
+  .meta({ id: 'Workspace' })
+export type Workspace = z.infer<typeof Workspace>
+
+/** A conversation as its agent server sees it. Members that are not known here are ignored. */
+export const ConversationInfo = z
+  .object({
+    id: IdInput,
+    workspace: Workspace,
+    agent: AgentConfig,
+    persistence_dir: z.string().max(4096).nullable().default('workspace/conversations'),
+    max_iterations: z.int().min(1).default(500),
+    stuck_detection: z.boolean().default(true),
+    execution_status: ExecutionStatus.default('idle'),
+    confirmation_policy: ConfirmationPolicy.default({ kind: 'NeverConfirm' }),
+    security_analyzer: SecurityAnalyzer.nullable().default(null),
+    activated_knowledge_skills: z.array(z.string().max(255)).max(10_000).default([]),
+    blocked_actions: anything.default({}),
+    blocked_messages: anything.default({}),
+    last_user_message_id: z.string().max(255).nullable().default(null),
+    stats: Stats.default({ usage_to_metrics: {} }),
+    secret_registry: z.object({ secret_sources: anything.default({}) }).default({ secret_sources: {} }),
+    agent_state: anything.default({}),
+    hook_config: HookConfig.nullable().default(null),
+    title: z.string().max(1000).nullable().default(null),
+    metrics: Metrics.nullable().default(null),
+    created_at: TimestampInput.optional(),
+    updated_at: TimestampInput.optional(),
+    tags: TagsInput.default({}),
+  })
+  .meta({ id: 'ConversationInfo' })
+export type ConversationInfo = z.infer<typeof ConversationInfo>
+
+/** Bodies of agent servers may be larger than those of people. */
+const webhookBodyLimit = 10 * 1024 * 1024
+
+const Success = z.object({ success: z.boolean().default(true) })
+
+export const reportConversation = endpoint({
+  method: 'POST',
+  path: '/api/v1/webhooks/conversations',
+  summary: 'Report the state of a conversation',
+  description: 'For agent servers outside Parley: stores status, model, metrics and tags of a conversation.',
+  access: 'sandbox',
+  body: ConversationInfo,
+  bodyLimit: webhookBodyLimit,
+  returns: Success,
+  fails: ['not_found', 'gone', 'state_conflict'],
+  example: {
+    body: {
+      id: exampleIds.conversation,
+      workspace: { working_dir: '/workspace/project', kind: 'LocalWorkspace' },
+      agent: { kind: 'Agent', llm: { model: 'openai/gpt-5' } },
+      execution_status: 'running',
+      tags: { team: 'parsers' },
+    },
+    returns: { success: true },
+  },
+})
+
+/** An event of an agent server: kinds and members that are not known here are kept as they came. */
+export const ReportedEvent = z
+  .looseObject({
+    id: IdInput,
+    timestamp: TimestampInput.optional(),
+    source: EventSource,
+    kind: z.string().min(1).max(255),
+  })
+  .meta({ id: 'ReportedEvent' })
+export type ReportedEvent = z.infer<typeof ReportedEvent>
+
+export const reportEvents = endpoint({
+  method: 'POST',
+  path: '/api/v1/webhooks/events/{conversation_id}',
+  summary: 'Report events of a conversation',
+  description: 'For agent servers outside Parley. An event whose id is stored already is not stored again.',
+  access: 'sandbox',
+  params: z.object({ conversation_id: IdInput }),
+  body: z.array(ReportedEvent).max(10_000),
+  bodyLimit: webhookBodyLimit,
+  returns: Success,
+  fails: ['not_found', 'malformed_id', 'gone', 'state_conflict'],
+  example: {
+    body: [
+      {
+        id: '0199f3c2-7a10-7c3e-9a51-2f0d6b1c8e44',
+        timestamp: exampleTime,
+        source: 'environment',
+        kind: 'ConversationStateUpdateEvent',
+        key: 'execution_status',
+        value: 'running',
+      },
+    ],
+    returns: { success: true },
+  },
+})
+
+export const readForgeToken = endpoint({
+  method: 'GET',
+  path: '/api/v1/webhooks/secrets',
+  summary: 'Read the current token of a Git host',
+  description:
+    'For agent servers outside Parley: the token as plain text, fresh at each call. Sandboxes that Parley works in ' +
+    'never need it and do not get it.',
+  access: 'sandbox',
+  query: z.object({ provider: GitProviderInput }),
+  answer: 'bytes',
+  fails: ['not_found', 'insufficient_scope'],
+})
