@@ -1,6 +1,6 @@
 import { Problem } from '@parley/contract/problems'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isAcceptable } from './answer.ts'
+import { isAcceptable, sendText } from './answer.ts'
 import type { Passage } from './carry.ts'
 import { admit, type Asked, type Doors, keyOf, nobody } from './doors.ts'
 import { idempotencyKey } from './idempotency.ts'
@@ -157,18 +157,12 @@ export function notFound(edge: Edge, request: FastifyRequest): never {
 export function sendProblem(edge: Edge, request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   const context = { request_id: request.id, method: request.method, route: request.routeOptions?.url }
   const problem = toProblem(error, edge.log, context)
-  if (reply.raw.headersSent) {
-    // Too late for a status: a cut connection tells the client that the answer is not whole.
-    reply.hijack()
-    reply.raw.destroy()
-    return
-  }
+  reply.hijack()
+  // Too late for a status: a cut connection tells the client that the answer is not whole.
+  if (reply.raw.headersSent) return void reply.raw.destroy()
   const security = { 'x-request-id': request.id, 'content-security-policy': contentSecurity('json') }
-  const limits = limitHeaders(request.passage?.headers)
-  void reply
-    .code(problem.status)
-    .headers({ ...edge.base, ...security, ...limits, ...problemHeaders(problem) })
-    .send(JSON.stringify(problemBody(problem, request.id)))
+  const headers = { ...edge.base, ...security, ...limitHeaders(request.passage?.headers), ...problemHeaders(problem) }
+  sendText(reply.raw, { status: problem.status, headers, body: JSON.stringify(problemBody(problem, request.id)) })
 }
 
 const limitHeaders = (headers: Passage['headers'] = {}) =>
