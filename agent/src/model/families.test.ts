@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { openScriptedLlm, type Script, type ScriptedLlm } from '../../../tests/tools/scripted-llm.ts'
 import type { LlmConfig } from './config.ts'
 import { all, ask, calls, failure, modelAt, request, result, system, terminal, textOf, user } from './conformance.ts'
@@ -68,6 +69,15 @@ const refusals: [string, Record<string, unknown>, { kind: string; status?: numbe
   ['silence before the answer', { type: 'stall', afterChunks: 0, ms: 60_000 }, { kind: 'transient' }],
   ['silence within the answer', { type: 'stall', afterChunks: 6, ms: 60_000 }, { kind: 'transient' }],
 ]
+
+/** The requests that the server has done with: it notes one only when its connection has ended. */
+async function over(llm: ScriptedLlm) {
+  for (const end = Date.now() + 5000; Date.now() < end; await setTimeout(10)) {
+    const { requests } = await llm.log()
+    if (requests.length > 0) return requests
+  }
+  return []
+}
 
 for (const [family, configOf] of Object.entries(families)) {
   describe(family, () => {
@@ -173,7 +183,7 @@ for (const [family, configOf] of Object.entries(families)) {
         assert.ok(!seen.includes('tool-call') && !seen.includes('finish'))
         assert.ok(error.message.length > 0 && error.message.length <= 4096)
         assert.ok(!`${error.message}${error.stack}`.includes(key))
-        assert.equal((await llm.log()).requests.length, 1)
+        assert.equal((await over(llm)).length, 1)
       })
     }
 
@@ -182,8 +192,14 @@ for (const [family, configOf] of Object.entries(families)) {
       const stop = new AbortController()
       const asked = all(model().stream(request(opening), stop.signal))
       const reason = new Error('interrupted')
-      setTimeout(() => stop.abort(reason), 50)
+      stop.abort(reason)
       await assert.rejects(asked, (error) => error === reason)
+      const again = new AbortController()
+      const held = all(model().stream(request(opening), again.signal))
+      await setTimeout(50)
+      again.abort(reason)
+      await assert.rejects(held, (error) => error === reason)
+      assert.equal((await over(llm))[0]?.aborted, true)
       await llm.release('gate')
     })
 
