@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import type { Risk } from './events.ts'
 
-/* When an action waits for a person, and who judges how risky it is. */
+/*
+ * When an action waits for a person, and who judges how risky it is. Unknown members are refused: a misspelt threshold
+ * must not pass for a default.
+ */
 
-export const NeverConfirm = z.object({ kind: z.literal('NeverConfirm') }).meta({ id: 'NeverConfirm' })
-export const AlwaysConfirm = z.object({ kind: z.literal('AlwaysConfirm') }).meta({ id: 'AlwaysConfirm' })
+export const NeverConfirm = z.strictObject({ kind: z.literal('NeverConfirm') }).meta({ id: 'NeverConfirm' })
+export const AlwaysConfirm = z.strictObject({ kind: z.literal('AlwaysConfirm') }).meta({ id: 'AlwaysConfirm' })
 
 /** Asks from `threshold` on; `confirm_unknown` says whether an action that nobody judged is asked for too. */
 export const ConfirmRisky = z
-  .object({
+  .strictObject({
     kind: z.literal('ConfirmRisky'),
     threshold: z.enum(['LOW', 'MEDIUM', 'HIGH']).default('HIGH'),
     confirm_unknown: z.boolean().default(true),
@@ -38,7 +41,7 @@ const share = z.number().min(0).max(1)
 
 /** A scoring service outside: a score up to `low_threshold` is LOW, up to `medium_threshold` MEDIUM, above it HIGH. */
 export const VendorAnalyzer = z
-  .object({
+  .strictObject({
     kind: z.literal('VendorAnalyzer'),
     history_limit: z.int().min(0).default(20),
     max_message_chars: z.int().min(1).default(30_000),
@@ -58,19 +61,19 @@ export type VendorAnalyzer = z.infer<typeof VendorAnalyzer>
 
 /** Takes the model's own word for it. */
 export const LlmSecurityAnalyzer = z
-  .object({ kind: z.literal('LLMSecurityAnalyzer') })
+  .strictObject({ kind: z.literal('LLMSecurityAnalyzer') })
   .meta({ id: 'LLMSecurityAnalyzer' })
 
 /** Rules over the text of commands: fetch and execute, raw disk writes, catastrophic deletes. */
 export const PatternSecurityAnalyzer = z
-  .object({ kind: z.literal('PatternSecurityAnalyzer') })
+  .strictObject({ kind: z.literal('PatternSecurityAnalyzer') })
   .meta({ id: 'PatternSecurityAnalyzer' })
 
 const single = [VendorAnalyzer, LlmSecurityAnalyzer, PatternSecurityAnalyzer] as const
 
 /** The highest risk that one of its members finds. */
 export const EnsembleSecurityAnalyzer = z
-  .object({
+  .strictObject({
     kind: z.literal('EnsembleSecurityAnalyzer'),
     analyzers: z.array(z.discriminatedUnion('kind', single)).min(1).max(10),
     propagate_unknown: z.boolean().default(false),

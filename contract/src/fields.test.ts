@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { z } from 'zod'
 import { canonicalId, IdInput, idList } from './id.ts'
 import { pageQuery, QueryBoolean } from './page.ts'
 import { pendingTarget } from './pending-messages.ts'
@@ -8,7 +9,6 @@ import { secretNameProblem } from './secret-names.ts'
 import { TagsInput } from './tags.ts'
 import { ExtraHeaders, TitleInput, WebAddress } from './text.ts'
 import { Timestamp, TimestampInput } from './time.ts'
-import { z } from 'zod'
 
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success
 const id = '0199f3c2-7a10-7c3e-9a51-2f0d6b1c8e44'
@@ -75,7 +75,15 @@ test('a title is one line of 1 to 200 characters that reads as it is written', (
 
 test('an address is http or https and holds no password', () => {
   for (const url of ['https://api.example/v1', 'http://localhost:11434']) assert.ok(accepts(WebAddress, url), url)
-  const bad = ['', 'api.example', 'ftp://a', 'file:///etc/passwd', 'javascript:alert(1)', 'https://u:p@a', 'https://u@a']
+  const bad = [
+    '',
+    'api.example',
+    'ftp://a',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://u:p@a',
+    'https://u@a',
+  ]
   for (const url of [...bad, `https://a/${'x'.repeat(3000)}`]) assert.ok(!accepts(WebAddress, url), url.slice(0, 40))
 })
 
@@ -96,12 +104,26 @@ test('an extra header cannot end a line or take over the framing of the request'
 
 test('a secret is named like a variable and does not take the place of one that the sandbox needs', () => {
   for (const name of ['NPM_TOKEN', '_x', 'aws_key', 'A'.repeat(255)]) assert.equal(secretNameProblem(name), undefined)
-  const bad = ['', '1A', 'A-B', 'A B', 'A\n', 'Ä', 'A'.repeat(256), 'path', 'LD_PRELOAD', 'LLM_API_KEY', 'llm_x', 'WORKER_1']
+  const bad = [
+    '',
+    '1A',
+    'A-B',
+    'A B',
+    'A\n',
+    'Ä',
+    'A'.repeat(256),
+    'path',
+    'LD_PRELOAD',
+    'LLM_API_KEY',
+    'llm_x',
+    'WORKER_1',
+  ]
   for (const name of bad) assert.ok(secretNameProblem(name) !== undefined, JSON.stringify(name))
 })
 
 test('a message can be queued for a conversation or for the task that starts it', () => {
   assert.deepEqual(pendingTarget(id.toUpperCase()), { kind: 'conversation', id })
   assert.deepEqual(pendingTarget(`task-${id.replaceAll('-', '')}`), { kind: 'task', id })
-  for (const text of ['', 'task-', 'task', `Task-${id}`, `task-${id}x`]) assert.equal(pendingTarget(text), undefined, text)
+  for (const text of ['', 'task-', 'task', `Task-${id}`, `task-${id}x`])
+    assert.equal(pendingTarget(text), undefined, text)
 })

@@ -6,7 +6,7 @@ import { z } from 'zod'
  */
 
 /** Space, tilde, caret, colon, question mark, asterisk, bracket, backslash: not allowed anywhere in a ref. */
-const forbiddenInRef = /[\s~^:?*[\\\p{Cc}\p{Cf}]/u
+const forbiddenInRef = /[\s~^:?*[\\\p{Cc}\p{Cf}\p{Cs}]/u
 /** Legal for git, but never part of a branch that a person made; they are the raw material of shell injection. */
 const shellCharacters = /[$`;&|<>"'!(){}]/
 

@@ -47,3 +47,18 @@ export const HookConfig = z
   })
   .meta({ id: 'HookConfig' })
 export type HookConfig = z.infer<typeof HookConfig>
+
+const snake = (word: string): string =>
+  /^[A-Z]/.test(word) ? word.replaceAll(/(?!^)([A-Z])/g, '_$1').toLowerCase() : word
+
+/** Other spellings of a configuration: within an outer `hooks`, and with moments such as `PreToolUse`. */
+export function hookConfigSpelling(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value)
+  const [first] = entries
+  if (entries.length === 1 && first?.[0] === 'hooks') return hookConfigSpelling(first[1])
+  return Object.fromEntries(entries.map(([key, matchers]) => [snake(key), matchers]))
+}
+
+/** A configuration in a request or a file, in any of its spellings. */
+export const HookConfigInput = z.preprocess(hookConfigSpelling, HookConfig)

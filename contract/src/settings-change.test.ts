@@ -5,7 +5,8 @@ import { changedSettings, shownSettings } from './settings-change.ts'
 import { defaultSettings, Settings, SettingsUpdate } from './settings.ts'
 import type { StoredSettings } from './settings.ts'
 
-const change = (stored: StoredSettings | undefined, body: unknown) => changedSettings(stored, SettingsUpdate.parse(body))
+const change = (stored: StoredSettings | undefined, body: unknown) =>
+  changedSettings(stored, SettingsUpdate.parse(body))
 
 test('the first change starts from the defaults of the specification', () => {
   const settings = change(undefined, { language: 'en' })

@@ -4,7 +4,8 @@ import { StartRequest } from './start-request.ts'
 import { ConversationInfo } from './webhooks.ts'
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] })
-const issuesOf = (body: unknown) => StartRequest.safeParse(body).error?.issues.map((issue) => issue.path.join('.')) ?? []
+const issuesOf = (body: unknown) =>
+  StartRequest.safeParse(body).error?.issues.map((issue) => issue.path.join('.')) ?? []
 
 test('a start needs no field at all, and null is as good as absent', () => {
   const empty = StartRequest.parse({})
@@ -90,6 +91,14 @@ test('a hook that is misspelt is refused instead of never running', () => {
   assert.ok(!StartRequest.safeParse({ hook_config: { stop: [{ hooks: [{ type: 'command', cmd: 'x' }] }] } }).success)
 })
 
+test('hooks are taken in the spelling of other services too', () => {
+  const hook = { matcher: 'terminal', hooks: [{ type: 'command', command: 'lint' }] }
+  const expected = StartRequest.parse({ hook_config: { pre_tool_use: [hook] } })
+  assert.deepEqual(StartRequest.parse({ hook_config: { PreToolUse: [hook] } }), expected)
+  assert.deepEqual(StartRequest.parse({ hook_config: { hooks: { PreToolUse: [hook] } } }), expected)
+  assert.equal(StartRequest.parse({ hook_config: null }).hook_config, null)
+})
+
 test('a reported conversation needs its id, workspace and agent, and takes members of newer senders', () => {
   const least = {
     id: '0199F3C27A107C3E9A512F0D6B1C8E44',
@@ -107,4 +116,8 @@ test('a reported conversation needs its id, workspace and agent, and takes membe
   }
   assert.ok(!ConversationInfo.safeParse({ ...least, tags: { 'A-b': 'x' } }).success)
   assert.ok(!ConversationInfo.safeParse({ ...least, execution_status: 'asleep' }).success)
+  const policy = (confirmation_policy: unknown) => ConversationInfo.safeParse({ ...least, confirmation_policy }).success
+  assert.ok(policy({ kind: 'ConfirmRisky', threshold: 'LOW' }))
+  assert.ok(!policy({ kind: 'ConfirmRisky', treshold: 'LOW' }))
+  assert.ok(!policy({ kind: 'ConfirmSometimes' }))
 })

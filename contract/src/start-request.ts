@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BranchName, RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput, SuggestedTask, SuggestedTaskType } from './git-provider.ts'
-import { HookConfig } from './hook-config.ts'
+import { HookConfig, HookConfigInput } from './hook-config.ts'
 import { Id, IdInput } from './id.ts'
 import { MessagePayload } from './message.ts'
 import { Plugin, PluginInput } from './plugins.ts'
@@ -76,7 +76,7 @@ export const StartRequest = z
     plugins: z.array(PluginInput).max(50).nullable().default(null),
     secrets: StartSecrets.nullable().default(null),
     tags: TagsInput.nullable().default(null),
-    hook_config: HookConfig.nullable().default(null),
+    hook_config: HookConfigInput.nullable().default(null),
   })
   .refine((request) => request.suggested_task === null || request.initial_message === null, {
     path: ['suggested_task'],

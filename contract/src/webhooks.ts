@@ -6,7 +6,7 @@ import { EventSource } from './events.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { ExecutionStatus } from './execution.ts'
 import { GitProviderInput } from './git-provider.ts'
-import { HookConfig } from './hook-config.ts'
+import { HookConfigInput } from './hook-config.ts'
 import { IdInput } from './id.ts'
 import { Metrics, Stats } from './metrics.ts'
 import { TagsInput } from './tags.ts'
@@ -41,7 +41,7 @@ export const ConversationInfo = z
     stats: Stats.default({ usage_to_metrics: {} }),
     secret_registry: z.object({ secret_sources: anything.default({}) }).default({ secret_sources: {} }),
     agent_state: anything.default({}),
-    hook_config: HookConfig.nullable().default(null),
+    hook_config: HookConfigInput.nullable().default(null),
     title: z.string().max(1000).nullable().default(null),
     metrics: Metrics.nullable().default(null),
     created_at: TimestampInput.optional(),
