@@ -74,6 +74,7 @@ export async function enter(edge: Edge, request: FastifyRequest, reply: FastifyR
   const coding = headers['content-encoding']
   if (coding !== undefined && coding !== 'identity')
     throw new Problem('unsupported_media_type', 'The body must not be encoded.')
+  if (Number(headers['content-length'] ?? 0) > endpoint.bodyLimit) throw new Problem('payload_too_large')
   const cookie = cookieReader(request.raw)
   const key = keyOf(headers)
   // A client that cannot set headers on a WebSocket says who it is in its first message.
@@ -114,7 +115,16 @@ function passageOf(
 ): Passage {
   const { id, ip, raw } = request
   const key = idempotencyKey(served.endpoint, raw.headers['idempotency-key'])
-  const parts = { id, ip, raw, reply: reply.raw, closing: edge.closing.signal, cookie, idempotencyKey: key }
+  const parts = {
+    id,
+    ip,
+    raw,
+    reply: reply.raw,
+    closing: edge.closing.signal,
+    cookie,
+    idempotencyKey: key,
+    bodyLimit: served.endpoint.bodyLimit,
+  }
   return {
     id,
     who,

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
 import { fastifyCookie } from '@fastify/cookie'
+import { Problem } from '@parley/contract/problems'
 import type { CallRequest } from './serve.ts'
 
 /** The request's own id when it has a usable one, else a new one. */
@@ -28,15 +30,30 @@ export interface RequestParts {
   closing: AbortSignal
   cookie: (name: string) => string | undefined
   idempotencyKey: string | undefined
+  /** Largest body in bytes. */
+  bodyLimit: number
 }
 
 /** What a handler may know of the request. The signal is made when it is asked for: most calls need none. */
-export function callRequest({ id, ip, raw, reply, closing, cookie, idempotencyKey }: RequestParts): CallRequest {
+export function callRequest({
+  id,
+  ip,
+  raw,
+  reply,
+  closing,
+  cookie,
+  idempotencyKey,
+  bodyLimit,
+}: RequestParts): CallRequest {
+  let body: Readable | undefined
   let signal: AbortSignal | undefined
   return {
     id,
     ip,
-    raw,
+    get raw() {
+      body ??= limited(raw, bodyLimit)
+      return body
+    },
     idempotencyKey,
     cookie,
     header: (name) => one(raw.headers[name.toLowerCase()]),
@@ -45,6 +62,24 @@ export function callRequest({ id, ip, raw, reply, closing, cookie, idempotencyKe
       return signal
     },
   }
+}
+
+/** The body up to `limit` bytes; it fails with `payload_too_large` beyond. The rest is read and dropped, or no answer fits. */
+function limited(raw: IncomingMessage, limit: number): Readable {
+  let seen = 0
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seen += chunk.length
+      if (seen <= limit) return done(null, chunk)
+      raw.unpipe(counted)
+      raw.resume()
+      done(new Problem('payload_too_large'))
+    },
+  })
+  raw.once('close', () => {
+    if (!raw.complete) counted.destroy(new Error('the client is gone'))
+  })
+  return raw.pipe(counted)
 }
 
 /** Aborts when the connection of an unfinished answer is closed. */
