@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StartRequest } from './start-request.ts'
+import { echoOf, StartRequest, StartRequestEcho } from './start-request.ts'
 import { ConversationInfo } from './webhooks.ts'
 
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] })
@@ -82,6 +82,18 @@ test('a suggested task writes its own message, so it cannot come with one', () =
 test('secrets of a start obey the rules for names', () => {
   assert.ok(StartRequest.safeParse({ secrets: { NPM_TOKEN: 'x' } }).success)
   assert.ok(!StartRequest.safeParse({ secrets: { LLM_API_KEY: 'x' } }).success)
+})
+
+test('a start task shows the request without secret values', () => {
+  const request = StartRequest.parse({
+    title: 'Parser',
+    secrets: { NPM_TOKEN: 'hunter2' },
+    plugins: [{ source: 'https://ada:hunter2@git.example/ada/skills' }],
+  })
+  const echo = StartRequestEcho.parse(echoOf(request))
+  assert.doesNotMatch(JSON.stringify(echo), /hunter2|NPM_TOKEN/)
+  assert.equal(echo.title, 'Parser')
+  assert.equal(echo.plugins?.[0]?.source, 'https://****@git.example/ada/skills')
 })
 
 test('a hook that is misspelt is refused instead of never running', () => {

@@ -4,7 +4,7 @@ import { GitProvider, GitProviderInput, SuggestedTask, SuggestedTaskType } from 
 import { HookConfig, HookConfigInput } from './hook-config.ts'
 import { Id, IdInput } from './id.ts'
 import { MessagePayload } from './message.ts'
-import { Plugin, PluginInput } from './plugins.ts'
+import { maskedSource, Plugin, PluginInput } from './plugins.ts'
 import { Processor } from './processors.ts'
 import { SecretName } from './secret-names.ts'
 import { Tags, TagsInput } from './tags.ts'
@@ -115,3 +115,10 @@ export const StartRequestEcho = z
   })
   .meta({ id: 'StartRequestEcho' })
 export type StartRequestEcho = z.infer<typeof StartRequestEcho>
+
+/** The request as a start task shows it: without secrets, and with the credentials of plugin addresses masked. */
+export function echoOf(request: StartRequest): StartRequestEcho {
+  const { secrets: _, plugins, ...shown } = request
+  const masked = plugins?.map((plugin) => ({ ...plugin, source: maskedSource(plugin.source) })) ?? null
+  return { ...shown, plugins: masked }
+}
