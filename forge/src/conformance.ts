@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { type Account, type Forge, ForgeError, type RepositorySearch } from './forge.ts'
 
 /**
@@ -18,8 +18,8 @@ export interface ForgeWorld {
   open: (account: Partial<Account>) => Forge
   installations: string[] | null
   comments: () => { repository: string; number: number; author: string; body: string }[]
-  /** Every REST answer is replaced until `mend`. */
-  breakWith: (fault: WorldFault) => void
+  /** Takes the place of every REST answer; null mends it. */
+  breakWith: (fault: WorldFault | null) => void
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -40,24 +40,23 @@ const search = (more: Partial<RepositorySearch>): RepositorySearch => ({
 
 const failing = (failure: string) => (error: unknown) => error instanceof ForgeError && error.failure === failure
 
-/** Registers the tests that every member passes. `open` makes a fresh world for each. */
+/** Registers the tests that every member passes; they share one world. */
 export function forgeConformance(name: string, openWorld: () => Promise<ForgeWorld>): void {
-  const promise = (sentence: string, body: (world: ForgeWorld, forge: Forge, t: TestContext) => Promise<void>) =>
-    test(`${name}: ${sentence}`, async (t) => {
-      await using world = await openWorld()
-      await body(world, world.open({}), t)
-    })
-  accounts(promise)
-  repositories(promise)
-  branches(promise)
-  work(promise)
-  failures(promise)
+  describe(name, () => {
+    let world: ForgeWorld
+    before(async () => void (world = await openWorld()))
+    beforeEach(() => world.breakWith(null))
+    after(() => world[Symbol.asyncDispose]())
+    const promise: Promised = (sentence, body) => test(sentence, () => body(world, world.open({})))
+    accounts(promise)
+    repositories(promise)
+    branches(promise)
+    work(promise)
+    failures(promise)
+  })
 }
 
-type Promised = (
-  sentence: string,
-  body: (world: ForgeWorld, forge: Forge, t: TestContext) => Promise<void>,
-) => Promise<void>
+type Promised = (sentence: string, body: (world: ForgeWorld, forge: Forge) => Promise<void>) => Promise<void>
 
 function accounts(promise: Promised): void {
   promise('an account says whose it is, and a wrong token is rejected', async (world, forge) => {
@@ -177,7 +176,7 @@ function work(promise: Promised): void {
 
   promise('a comment reaches the issue, and a pull request is opened', async (world, forge) => {
     const body = 'Done: **3** files changed.\n'
-    const { url } = await forge.comment({ repository: 'acme/widgets', number: 7, body, inReplyTo: null })
+    const { url } = await forge.comment({ repository: 'acme/widgets', on: 'issue', number: 7, body, inReplyTo: null })
     assert.ok(url.startsWith(world.host))
     const [comment] = world.comments()
     assert.deepEqual(
@@ -204,6 +203,10 @@ function failures(promise: Promised): void {
       world.breakWith(fault)
       await assert.rejects(forge.repository('acme/widgets'), failing(failure), JSON.stringify(fault))
       await assert.rejects(forge.whoAmI(), failing(failure), JSON.stringify(fault))
+      const branches = forge.branches('acme/widgets', { query: '', cursor: null, limit: 30 })
+      await assert.rejects(branches, failing(failure), JSON.stringify(fault))
+      await assert.rejects(forge.repositories(search({ query: 'x' })), failing(failure), JSON.stringify(fault))
+      await assert.rejects(forge.suggestedTasks(), failing(failure), JSON.stringify(fault))
     }
     world.breakWith({ kind: 'status', status: 429, headers: { 'retry-after': '7' } })
     await assert.rejects(forge.whoAmI(), { retryAfter: 7 })
@@ -219,7 +222,7 @@ function failures(promise: Promised): void {
 
   promise('the token goes to no other host than the forge', async (world, forge) => {
     world.breakWith({ kind: 'moved', to: 'http://127.0.0.1:1/elsewhere' })
-    await assert.rejects(forge.whoAmI(), { message: 'The forge redirects to another host.' })
+    await assert.rejects(forge.whoAmI(), failing('failed'))
   })
 
   promise('no error shows the token', async (world, forge) => {

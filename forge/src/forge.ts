@@ -7,7 +7,23 @@ import type { GitProvider, SuggestedTask } from '@parley/contract/git-provider'
  * nothing: it is opened with a token for one piece of work and thrown away, so a token is fresh at each use.
  */
 
-export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
+/** The part of `fetch` that forges need. Redirects are its business: none, or without credentials to another origin. */
+export type Fetch = (url: string, init: ForgeRequest) => Promise<ForgeResponse>
+
+export interface ForgeRequest {
+  method: string
+  headers: Record<string, string>
+  body: string | null
+  redirect: 'manual'
+  signal: AbortSignal
+}
+
+export interface ForgeResponse {
+  readonly ok: boolean
+  readonly status: number
+  readonly headers: { get(name: string): string | null; has(name: string): boolean }
+  readonly body: AsyncIterable<Uint8Array> | null
+}
 
 /** One account at one forge, for one piece of work. */
 export interface Account {
@@ -50,7 +66,8 @@ export interface BranchSearch {
 
 export interface NewComment {
   repository: string
-  /** Of the issue or pull request. */
+  /** Some forges number them apart. */
+  on: 'issue' | 'pull_request'
   number: number
   body: string
   /** Into the thread of this review comment where the forge has threads, else to the end of the conversation. */

@@ -1,5 +1,6 @@
 import type { GitProvider } from '@parley/contract/git-provider'
 import { forgeA } from './forge-a.ts'
+import { forgeB } from './forge-b.ts'
 import type { Account, Forge } from './forge.ts'
 import { openForge } from './open-forge.ts'
 
@@ -12,6 +13,7 @@ export interface ForgeMember {
 /** The family. A kind that is absent here is known by name and cannot be connected. */
 const members: Partial<Record<GitProvider, ForgeMember>> = {
   forge_a: { open: forgeA, defaultHost: 'https://github.com' },
+  forge_b: { open: forgeB, defaultHost: 'https://gitlab.com' },
   open_forge: { open: openForge, defaultHost: 'https://codeberg.org' },
 }
 

@@ -1,25 +1,35 @@
-import { type Account, ForgeError } from './forge.ts'
+import { type Account, ForgeError, type ForgeResponse } from './forge.ts'
 
 const LARGEST_ANSWER = 16 * 1024 * 1024
-const MOST_REDIRECTS = 3
 
 /**
- * The account's fetch as the forge libraries get it: it ends with the account's signal, follows redirects only on the
- * forge's own origin (a renamed repository), reads at most 16 MiB, and rejects with `ForgeError` unless the answer is 2xx.
+ * The account's fetch as the forge libraries get it: it ends with the account's signal, reads at most 16 MiB, and rejects
+ * with `ForgeError` unless the answer is 2xx.
  */
 export function forgeFetch({ fetch, signal }: Account): typeof globalThis.fetch {
   return async (input, init = {}) => {
+    const { method = 'GET', headers, body } = init
     try {
-      const answer = await follow(fetch, String(input), { ...init, signal })
-      if (!answer.ok) throw refused(answer)
-      return new Response(answer.status === 204 ? null : await wholeBody(answer), {
-        status: answer.status,
-        headers: answer.headers,
+      const answer = await fetch(String(input), {
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        body: typeof body === 'string' ? body : null,
+        redirect: 'manual',
+        signal,
       })
+      const bytes = await wholeBody(answer)
+      if (!answer.ok) throw refused(answer)
+      return new Response(answer.status === 204 ? null : bytes, { status: answer.status, headers: kept(answer) })
     } catch (error) {
       throw asForgeError(error, signal)
     }
   }
+}
+
+/** What a library or a listing reads of an answer's headers; its encoding and length no longer hold. */
+function kept({ headers }: ForgeResponse): Record<string, string> {
+  const names = ['content-type', 'link', 'x-next-page', 'x-page', 'x-per-page', 'x-total', 'x-total-pages']
+  return Object.fromEntries(names.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? '']] : [])))
 }
 
 /** The `ForgeError` behind what a library threw; the signal's reason when the work was called off. */
@@ -33,22 +43,7 @@ export function asForgeError(error: unknown, signal: AbortSignal): unknown {
   return new ForgeError('failed', 'The forge could not be reached.', { cause: error })
 }
 
-async function follow(fetch: Account['fetch'], first: string, init: RequestInit): Promise<Response> {
-  let url = first
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
-    const answer = await fetch(url, { ...init, redirect: 'manual' })
-    const location = answer.headers.get('location')
-    if (answer.status < 300 || answer.status > 399 || location === null) return answer
-    await answer.body?.cancel()
-    const next = new URL(location, url)
-    if (next.origin !== new URL(url).origin) throw new ForgeError('failed', 'The forge redirects to another host.')
-    if ((init.method ?? 'GET') !== 'GET') throw new ForgeError('failed', 'The forge redirects a request that writes.')
-    url = next.href
-  }
-  throw new ForgeError('failed', 'The forge redirects without end.')
-}
-
-function refused({ status, headers }: Response): ForgeError {
+function refused({ status, headers }: ForgeResponse): ForgeError {
   if (status === 401) return new ForgeError('token_rejected', 'The forge rejected the token.')
   if (status === 404) return new ForgeError('not_found', 'The forge has nothing there.')
   const limited = status === 403 && (headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0')
@@ -59,14 +54,14 @@ function refused({ status, headers }: Response): ForgeError {
   return new ForgeError('failed', `The forge answered with status ${status}.`)
 }
 
-function waitOf(headers: Headers): number | null {
+function waitOf(headers: ForgeResponse['headers']): number | null {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   if (Number.isFinite(seconds) && seconds >= 0) return Math.ceil(seconds)
   const reset = Number(headers.get('x-ratelimit-reset') ?? Number.NaN)
   return Number.isFinite(reset) ? Math.max(1, Math.ceil(reset - Date.now() / 1000)) : null
 }
 
-async function wholeBody(answer: Response): Promise<Buffer> {
+async function wholeBody(answer: ForgeResponse): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of answer.body ?? []) {

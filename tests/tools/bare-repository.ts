@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -25,8 +26,9 @@ export const plainGit = {
 
 /** A bare repository at `path` with one commit per branch. The same set-up gives the same commits. */
 export async function makeBareRepository(path: string, setup: RepositorySetup): Promise<void> {
-  await mkdir(path, { recursive: true })
-  await run('git', ['init', '--quiet', '--bare', '--initial-branch=main', path], { env: plainGit })
+  for (const folder of ['objects', 'refs']) await mkdir(join(path, folder), { recursive: true })
+  await writeFile(join(path, 'HEAD'), 'ref: refs/heads/main\n')
+  await writeFile(join(path, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n')
   const importer = spawn('git', ['-C', path, 'fast-import', '--quiet'], {
     env: plainGit,
     stdio: ['pipe', 'ignore', 'pipe'],

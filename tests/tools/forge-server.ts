@@ -5,8 +5,9 @@ import type { HostedRepository, World } from './forge-world.ts'
 import { type GitServer, type GitServerSetup, openGitServer } from './git-server.ts'
 import { giteaRest } from './gitea-rest.ts'
 import { githubRest } from './github-rest.ts'
+import { gitlabRest } from './gitlab-rest.ts'
 
-const dialects = { gitea: giteaRest, github: githubRest }
+const dialects = { gitea: giteaRest, github: githubRest, gitlab: gitlabRest }
 export type DialectName = keyof typeof dialects
 
 /** What goes wrong with REST requests: a status, no answer at all, a page of a proxy, or a move to another address. */

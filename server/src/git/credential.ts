@@ -59,16 +59,20 @@ function goesTo(forge: string, { scheme, host, port }: GitRequest): boolean {
 const isSame = (wanted: GitRequest['repositories'][number], { kind }: Connected, repository: string): boolean =>
   (wanted.provider === null || wanted.provider === kind) && wanted.name.toLowerCase() === repository.toLowerCase()
 
+/** Large files go their own way: one call asks for reading and writing alike, so it counts as writing. */
+const calls = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-(?:upload|receive)-pack|info\/lfs\/objects\/batch)$/
+
 /** The repository and whether the request can change it; undefined when it is none of git's smart HTTP requests. */
 function gitCall({ method, path }: GitRequest, prefix: string): { repository: string; writes: boolean } | undefined {
   const below = prefix === '/' ? path : path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
-  const [, name = '', what = '', query = ''] =
-    /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?(.*))?$/.exec(below) ?? []
-  if (!repositoryName(name)) return undefined
+  const mark = below.indexOf('?')
+  const query = mark < 0 ? '' : below.slice(mark + 1)
+  const [, repository = '', what = ''] = calls.exec(mark < 0 ? below : below.slice(0, mark)) ?? []
+  if (!repositoryName(repository)) return undefined
   if (what !== 'info/refs') {
-    return method === 'POST' && query === '' ? { repository: name, writes: what === 'git-receive-pack' } : undefined
+    return method === 'POST' && query === '' ? { repository, writes: what !== 'git-upload-pack' } : undefined
   }
   const services = new URLSearchParams(query).getAll('service')
   const known = services.length === 1 && /^git-(upload|receive)-pack$/.test(services[0] ?? '')
-  return method === 'GET' && known ? { repository: name, writes: services[0] === 'git-receive-pack' } : undefined
+  return method === 'GET' && known ? { repository, writes: services[0] === 'git-receive-pack' } : undefined
 }
