@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Connection, clientConfig } from './connection.ts'
 import { type Cluster, clusterPid, isPostgres, lastWords, makeCluster, openCluster } from './embedded-cluster.ts'
+import { diskGuard } from './embedded-disk.ts'
 import { type Launcher, openLauncher } from './embedded-launcher.ts'
 
 /*
@@ -30,8 +31,8 @@ export interface PostgresOptions {
 
 export interface Postgres {
   connection: Exclude<Connection, string>
-  /** Of the server that runs now. */
-  readonly pid: number
+  /** Of the server that runs now; undefined while none does. */
+  readonly pid: number | undefined
   /** Ends supervision and the server (fast shutdown), and resolves when its process is gone. */
   stop(): Promise<void>
   /** Ends supervision only; the server runs on. */
@@ -83,7 +84,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   return {
     connection,
     get pid() {
-      return clusterPid(cluster) ?? 0
+      return clusterPid(cluster)
     },
     leave: watch,
     async stop() {
@@ -152,11 +153,16 @@ async function answers(connection: Postgres['connection']): Promise<boolean> {
 /** Looks at the process, also one that is not our child; returns what ends it. */
 function supervisor(server: Server): () => void {
   const stopped = new AbortController()
+  const disk = diskGuard(server.cluster.dir, server.connection, server.log)
   const watch = async () => {
     let pause = watchMs
     while (!stopped.signal.aborted) {
       await sleep(pause, undefined, { signal: stopped.signal, ref: false })
-      if (clusterPid(server.cluster) !== undefined) continue
+      if (clusterPid(server.cluster) !== undefined) {
+        // Looked at again in a second when the database does not answer now.
+        await disk.look().catch(() => {})
+        continue
+      }
       server.log('The database has ended and is started again.')
       pause = await ready(server, stopped.signal).then(
         () => watchMs,
@@ -173,7 +179,7 @@ function supervisor(server: Server): () => void {
 }
 
 /** Stops the server of the data directory, whoever started it. At once when none runs. */
-export const stopPostgres = (dataDir: string): Promise<void> => stopServer(openCluster(dataDir))
+export const stopPostgres = async (dataDir: string): Promise<void> => stopServer(openCluster(dataDir))
 
 async function stopServer(cluster: Cluster): Promise<void> {
   const pid = clusterPid(cluster)

@@ -17,6 +17,7 @@ const outages: Record<string, ProblemCode> = {
   '40P01': 'unavailable', // deadlock
   '55P03': 'unavailable', // lock not available
   '53100': 'storage_full',
+  '25006': 'storage_full', // read-only, as the embedded database is made when its disk is nearly full
   ECONNREFUSED: 'unavailable',
   ECONNRESET: 'unavailable',
   ECONNABORTED: 'unavailable',
