@@ -41,7 +41,12 @@ test('a transaction keeps all or nothing, one inside another is the same, and af
   await using test = await openTestDatabase(migrations)
   const { database } = test
   const heard: string[] = []
-  const insert = (tx: Database, id: number) => tx.withTables<Tables>().insertInto('note').values({ id, body: json({}) }).execute()
+  const insert = (tx: Database, id: number) =>
+    tx
+      .withTables<Tables>()
+      .insertInto('note')
+      .values({ id, body: json({}) })
+      .execute()
   const broken = database.transaction(async (tx) => {
     await insert(tx, 1)
     tx.afterCommit(() => heard.push('never'))
@@ -106,6 +111,8 @@ test('a violated constraint stays what it is, for the store that knows what it m
 
 test('a full disk is told as full storage', async () => {
   await using test = await openTestDatabase()
-  const full = test.database.rows(sql`do $$ begin raise exception 'no space left on device' using errcode = '53100'; end $$`)
+  const full = test.database.rows(
+    sql`do $$ begin raise exception 'no space left on device' using errcode = '53100'; end $$`,
+  )
   await assert.rejects(full, { code: 'storage_full' })
 })

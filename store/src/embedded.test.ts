@@ -28,7 +28,10 @@ function place(t: TestContext) {
   return options
 }
 
-async function ask(connection: Parameters<typeof openDatabase>[0]['connection'], statement: string): Promise<unknown[]> {
+async function ask(
+  connection: Parameters<typeof openDatabase>[0]['connection'],
+  statement: string,
+): Promise<unknown[]> {
   const database = openDatabase({ connection, max: 1, applicationName: 'test' })
   return database.rows(sql.raw(statement)).finally(() => database.close())
 }
@@ -50,9 +53,12 @@ test('the database keeps its data over a stop, is on a socket only, and never tr
   const options = place(t)
   const first = await startPostgres(options)
   await ask(first.connection, 'create table kept as select 7 as n')
-  const [settings] = await ask(first.connection, `select current_setting('fsync') as fsync,
+  const [settings] = await ask(
+    first.connection,
+    `select current_setting('fsync') as fsync,
     current_setting('full_page_writes') as pages, current_setting('synchronous_commit') as commit,
-    current_setting('listen_addresses') as tcp, current_setting('server_encoding') as encoding`)
+    current_setting('listen_addresses') as tcp, current_setting('server_encoding') as encoding`,
+  )
   assert.deepEqual(settings, { fsync: 'on', pages: 'on', commit: 'on', tcp: '', encoding: 'UTF8' })
   assert.equal(statSync(options.runtimeDir).mode & 0o777, 0o700)
   assert.equal(statSync(join(options.dataDir, 'postgres.password')).mode & 0o777, 0o600)
@@ -85,9 +91,19 @@ test('the data directory may be below a directory that is closed to others and h
 test('a user who is not root runs it as themselves', async (t) => {
   const options = place(t)
   const base = join(options.dataDir, '..')
-  const as = ['--reuid=nobody', '--regid=nogroup', '--clear-groups', process.execPath, fixture, options.dataDir, options.runtimeDir, 'stop']
+  const as = [
+    '--reuid=nobody',
+    '--regid=nogroup',
+    '--clear-groups',
+    process.execPath,
+    fixture,
+    options.dataDir,
+    options.runtimeDir,
+    'stop',
+  ]
   if (!root) return t.skip('the tests are not run as root')
-  if (spawnSync('setpriv', [...as.slice(0, 3), 'test', '-r', fixture]).status !== 0) return t.skip('others cannot read this checkout')
+  if (spawnSync('setpriv', [...as.slice(0, 3), 'test', '-r', fixture]).status !== 0)
+    return t.skip('others cannot read this checkout')
   execFileSync('chown', ['-R', 'nobody', base])
   assert.match(execFileSync('setpriv', as, { encoding: 'utf8' }), /^\d+\n$/)
   assert.equal(statSync(join(options.dataDir, 'postgres')).uid, statSync(base).uid)
@@ -95,7 +111,9 @@ test('a user who is not root runs it as themselves', async (t) => {
 
 test('a database whose server program was killed is adopted, not started twice', async (t) => {
   const options = place(t)
-  const child = spawn(process.execPath, [fixture, options.dataDir, options.runtimeDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [fixture, options.dataDir, options.runtimeDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   child.kill('SIGKILL')
   await once(child, 'exit')
@@ -114,7 +132,12 @@ test('a database that is killed comes back by itself with everything that was co
     const { pid } = server
     kill(pid)
     await until(() => server.pid !== undefined && server.pid !== pid)
-    await until(() => database.ping().then(() => true, () => false))
+    await until(() =>
+      database.ping().then(
+        () => true,
+        () => false,
+      ),
+    )
   }
   assert.deepEqual(await database.rows(sql`select n from kept order by n`), [{ n: 1 }, { n: 2 }, { n: 3 }])
   await database.close()
@@ -159,7 +182,11 @@ test('on a full disk writes are refused as such, reads go on, and all is well wh
   const filler = join(options.dataDir, 'filler')
   const { bavail, bsize } = statfsSync(options.dataDir)
   execFileSync('fallocate', ['-l', String(bavail * bsize - 25_000_000), filler])
-  const write = () => database.rows(sql`insert into kept values (2)`).then(() => 'written', (error: Problem) => error.code)
+  const write = () =>
+    database.rows(sql`insert into kept values (2)`).then(
+      () => 'written',
+      (error: Problem) => error.code,
+    )
   await until(async () => (await write()) === 'storage_full')
   const [{ n } = { n: 0 }] = await database.rows<{ n: number }>(sql`select count(*) as n from kept`)
   rmSync(filler)

@@ -71,7 +71,8 @@ const settings = [
 /** Makes the cluster when there is none, adopts or starts its server, and resolves when it answers. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { dataDir, runtimeDir, log, supervise = true } = options
-  if (Buffer.byteLength(join(runtimeDir, '.s.PGSQL.5432')) > 107) throw new Error(`The path ${runtimeDir} is too long for a socket.`)
+  if (Buffer.byteLength(join(runtimeDir, '.s.PGSQL.5432')) > 107)
+    throw new Error(`The path ${runtimeDir} is too long for a socket.`)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const cluster = openCluster(dataDir)
   const password = passwordOf(join(dataDir, 'postgres.password'))
@@ -103,7 +104,10 @@ interface Server {
 }
 
 /** Adopts the running server or starts one, until it answers or 30 s are over. */
-async function ready({ cluster, launcher, connection, settings: flags, log }: Server, stopped?: AbortSignal): Promise<void> {
+async function ready(
+  { cluster, launcher, connection, settings: flags, log }: Server,
+  stopped?: AbortSignal,
+): Promise<void> {
   const deadline = performance.now() + startMs
   let running = clusterPid(cluster) !== undefined
   if (running) log('The database was already running and is adopted.', { pid: clusterPid(cluster) })
@@ -126,7 +130,8 @@ async function ready({ cluster, launcher, connection, settings: flags, log }: Se
 }
 
 /** The remains of a killed server vanish within seconds. */
-const isPassing = (words: string): boolean => /lock file|shared memory block|still in use|Address already in use/i.test(words)
+const isPassing = (words: string): boolean =>
+  /lock file|shared memory block|still in use|Address already in use/i.test(words)
 
 function cannotStart(cluster: Cluster, words: string): string {
   if (/No space left on device/i.test(words)) return `The database cannot start: the disk of ${cluster.dir} is full.`

@@ -31,7 +31,8 @@ const outages: Record<string, ProblemCode> = {
 }
 
 /** The driver has no codes for these. */
-const lost = /connection terminated|connection ended|timeout expired|timeout exceeded|read timeout|not queryable|Cannot use a pool/i
+const lost =
+  /connection terminated|connection ended|timeout expired|timeout exceeded|read timeout|not queryable|Cannot use a pool/i
 
 /** The same error, or the problem it is for the caller with the error as its cause. */
 export function failure(error: unknown): unknown {

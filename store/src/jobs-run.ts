@@ -101,7 +101,8 @@ async function afterThrow(runner: Runner, job: Job, row: Claimed, error: unknown
   if (reason instanceof LeaseLost) return
   if (reason instanceof Stopping) return untilKept(runner, job.signal, () => rows.handBack(row))
   log('A job failed.', { kind: row.kind, key: row.key, attempt: row.attempt, error })
-  if (row.attempt < kind.attempts) return untilKept(runner, job.signal, () => rows.retry(row, pause(kind, row.attempt), textOf(error)))
+  if (row.attempt < kind.attempts)
+    return untilKept(runner, job.signal, () => rows.retry(row, pause(kind, row.attempt), textOf(error)))
   try {
     await kind.failed?.(job, error)
     await untilKept(runner, job.signal, () => rows.remove(runner.database, row))

@@ -12,7 +12,10 @@ import { openWake } from './wake.ts'
 
 const migrations = {
   jobs: { up: jobTable },
-  ran: { up: async (db: Kysely<unknown>) => void (await sql`create table ran (key text, replica text, at timestamptz default now())`.execute(db)) },
+  ran: {
+    up: async (db: Kysely<unknown>) =>
+      void (await sql`create table ran (key text, replica text, at timestamptz default now())`.execute(db)),
+  },
 }
 
 /** A database with any number of replicas on it, all ended with it. */
@@ -25,17 +28,26 @@ async function house() {
       const database = openDatabase({ connection: test.connection, max: 8, applicationName: name })
       const wake = openWake(database)
       const jobs = openJobs({ database, wake, clock: systemClock, replica: name, leaseMs, log: () => {} })
-      for (const [kind, how] of Object.entries(kinds)) jobs.register(kind, { attempts: 3, backoffMs: 5, concurrency: 4, ...how })
+      for (const [kind, how] of Object.entries(kinds))
+        jobs.register(kind, { attempts: 3, backoffMs: 5, concurrency: 4, ...how })
       jobs.start()
       ends.push(async () => {
         await jobs.stop(1_000)
         await wake.close()
         await database.close()
       })
-      return { jobs, database, wake, spawn: (key: string, more: object = {}) =>
-          database.transaction((tx) => jobs.spawn(tx, { kind: 'work', key, input: { key }, ...more })) }
+      return {
+        jobs,
+        database,
+        wake,
+        spawn: (key: string, more: object = {}) =>
+          database.transaction((tx) => jobs.spawn(tx, { kind: 'work', key, input: { key }, ...more })),
+      }
     },
-    left: () => test.database.rows<{ key: string; attempt: number; last_error: string | null }>(sql`select key, attempt, last_error from job order by key`),
+    left: () =>
+      test.database.rows<{ key: string; attempt: number; last_error: string | null }>(
+        sql`select key, attempt, last_error from job order by key`,
+      ),
     async [Symbol.asyncDispose]() {
       await Promise.all(ends.map((end) => end()))
       await test[Symbol.asyncDispose]()
@@ -54,7 +66,8 @@ async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 const empty = (here: House) => until(async () => (await here.left()).length === 0)
-const aborted = (job: Job) => new Promise<never>((_, reject) => job.signal.addEventListener('abort', () => reject(job.signal.reason)))
+const aborted = (job: Job) =>
+  new Promise<never>((_, reject) => job.signal.addEventListener('abort', () => reject(job.signal.reason)))
 
 test('a job runs once with what it was given, and its row is gone when it is done', async () => {
   await using here = await house()
@@ -63,7 +76,10 @@ test('a job runs once with what it was given, and its row is gone when it is don
   const { id, spawned } = await one.spawn('a')
   assert.ok(spawned)
   await empty(here)
-  assert.deepEqual(ran.map((job) => [job.id, job.kind, job.key, job.input, job.attempt]), [[id, 'work', 'a', { key: 'a' }, 1]])
+  assert.deepEqual(
+    ran.map((job) => [job.id, job.kind, job.key, job.input, job.attempt]),
+    [[id, 'work', 'a', { key: 'a' }, 1]],
+  )
 })
 
 test('a job of a transaction that was rolled back never runs', async () => {
@@ -121,7 +137,11 @@ test('no more than the agreed number run at once, and a busy kind does not hold 
     await systemClock.sleep(5)
     now -= 1
   }
-  const one = here.replica('one', { work: { run, concurrency: 2 }, stuck: { run: aborted, concurrency: 1 }, quick: { run: async () => void other++ } })
+  const one = here.replica('one', {
+    work: { run, concurrency: 2 },
+    stuck: { run: aborted, concurrency: 1 },
+    quick: { run: async () => void other++ },
+  })
   const keys = Array.from({ length: 20 }, (_, i) => String(i))
   await Promise.all(keys.map((key) => one.spawn(key)))
   await one.spawn('s', { kind: 'stuck' })
@@ -177,7 +197,7 @@ test('work that is spawned while the same job is finishing is seen by it or runs
   await using here = await house()
   const seen = new Set<string>()
   const look = async (job: Job) => {
-    for (let done = false; !done; ) {
+    for (let done = false; !done;) {
       done = await one.database.transaction(async (tx) => {
         await job.finish(tx)
         const rows = await tx.rows<{ key: string }>(sql`delete from ran returning key`)
@@ -239,18 +259,28 @@ test('stopping tells the runs, and another replica goes on at once without count
   await using here = await house()
   const reasons: unknown[] = []
   const attempts: number[] = []
-  const one = here.replica('one', {
-    work: {
-      run: (job) => aborted(job).catch((reason: unknown) => {
-        reasons.push(reason)
-        throw reason
-      }),
+  const one = here.replica(
+    'one',
+    {
+      work: {
+        run: (job) =>
+          aborted(job).catch((reason: unknown) => {
+            reasons.push(reason)
+            throw reason
+          }),
+      },
     },
-  }, 600_000)
+    600_000,
+  )
   const two = here.replica('two', {})
   await one.spawn('a')
   await until(async () => (await here.left())[0]?.attempt === 1)
-  two.jobs.register('work', { run: async (job) => void attempts.push(job.attempt), attempts: 3, backoffMs: 5, concurrency: 1 })
+  two.jobs.register('work', {
+    run: async (job) => void attempts.push(job.attempt),
+    attempts: 3,
+    backoffMs: 5,
+    concurrency: 1,
+  })
   await one.jobs.stop(5_000)
   await empty(here)
   assert.ok(reasons[0] instanceof Stopping)
@@ -295,9 +325,13 @@ test('a job with an affinity runs on that replica while it lives, and elsewhere 
 
 test('what a replica that was killed had begun is taken over by another', async () => {
   await using here = await house()
-  const child = spawn(process.execPath, [fileURLToPath(new URL('jobs.fixture.ts', import.meta.url)), JSON.stringify(here.connection)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('jobs.fixture.ts', import.meta.url)), JSON.stringify(here.connection)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const begun = once(child.stdout, 'data')
   const one = here.replica('one', {})
   await one.spawn('a')

@@ -20,7 +20,10 @@ export interface LockOptions {
 }
 
 /** The lock on the file (made when absent), or undefined when others held it for `waitMs`. */
-export async function lockFile(path: string, { shared = false, waitMs = 0 }: LockOptions = {}): Promise<FileLock | undefined> {
+export async function lockFile(
+  path: string,
+  { shared = false, waitMs = 0 }: LockOptions = {},
+): Promise<FileLock | undefined> {
   const fd = openSync(path, 'a+', 0o600)
   const wait = waitMs > 0 ? ['--wait', String(waitMs / 1000)] : ['--nonblock']
   const code = await flock([shared ? '--shared' : '--exclusive', ...wait, '3'], fd).catch((error: unknown) => {

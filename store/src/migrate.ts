@@ -16,19 +16,25 @@ const waitMs = 60_000
  * at once: one works, the others wait up to a minute. Rejects when the schema is newer than this code.
  */
 export async function migrate(database: Database, migrations: Record<string, Migration>): Promise<void> {
-  await database.withTables<unknown>().connection().execute(async (db) => {
-    await lock(db)
-    try {
-      // A migration may take longer than a request may.
-      await sql`set statement_timeout = 0`.execute(db)
-      await refuseNewer(db, migrations)
-      const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
-      if (error) throw error
-    } finally {
-      await sql`reset statement_timeout`.execute(db)
-      await sql`select pg_advisory_unlock(${lockId})`.execute(db)
-    }
-  })
+  await database
+    .withTables<unknown>()
+    .connection()
+    .execute(async (db) => {
+      await lock(db)
+      try {
+        // A migration may take longer than a request may.
+        await sql`set statement_timeout = 0`.execute(db)
+        await refuseNewer(db, migrations)
+        const { error } = await new Migrator({
+          db,
+          provider: { getMigrations: async () => migrations },
+        }).migrateToLatest()
+        if (error) throw error
+      } finally {
+        await sql`reset statement_timeout`.execute(db)
+        await sql`select pg_advisory_unlock(${lockId})`.execute(db)
+      }
+    })
 }
 
 /** Asks again and again, so that waiting is not cut by the statement time-out. */
@@ -47,5 +53,6 @@ async function refuseNewer(db: Kysely<unknown>, migrations: Record<string, Migra
   if (!table.rows[0]?.found) return
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db)
   const unknown = rows.find(({ name }) => !Object.hasOwn(migrations, name))
-  if (unknown) throw new Error(`The database has migration ${unknown.name}, which is newer than this Parley. Update Parley.`)
+  if (unknown)
+    throw new Error(`The database has migration ${unknown.name}, which is newer than this Parley. Update Parley.`)
 }

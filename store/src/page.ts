@@ -28,7 +28,8 @@ export function openCursor(keks: readonly Uint8Array[]): Cursor {
       const [mac, body] = [bytes.subarray(0, macBytes), bytes.subarray(macBytes)]
       // Comparing the text too refuses other spellings of the same bytes.
       const whole = mac.length === macBytes && bytes.toString('base64url') === text
-      if (!whole || !keys.some((key) => timingSafeEqual(sign(key, query, body), mac))) throw new Problem('malformed_page_id')
+      if (!whole || !keys.some((key) => timingSafeEqual(sign(key, query, body), mac)))
+        throw new Problem('malformed_page_id')
       return JSON.parse(body.toString()) as Position // signed by us, so it is what `write` was given
     },
   }

@@ -99,9 +99,15 @@ async function checkKeks(database: Database, keys: Map<string, Uint8Array>, newe
     const db = tx.withTables<Tables>()
     const used = await db.selectFrom('kek_check').select('kek_id').execute()
     if (used.some(({ kek_id }) => !keys.has(kek_id))) {
-      throw new Error('The secret key is not the one that this database was sealed with. Set PARLEY_SECRET_KEY to that one.')
+      throw new Error(
+        'The secret key is not the one that this database was sealed with. Set PARLEY_SECRET_KEY to that one.',
+      )
     }
-    await db.insertInto('kek_check').values({ kek_id: newest }).onConflict((on) => on.doNothing()).execute()
+    await db
+      .insertInto('kek_check')
+      .values({ kek_id: newest })
+      .onConflict((on) => on.doNothing())
+      .execute()
   })
 }
 
@@ -122,7 +128,11 @@ async function load(
   if (!kek) throw new Error('No key-encryption key is loaded.')
   const wrapped = encrypt(kek, [owner, 1, newest], randomBytes(32))
   // Two replicas may do this at once: the first row counts, and both read it.
-  await db.insertInto('owner_key').values({ owner, version: 1, kek_id: newest, wrapped }).onConflict((on) => on.doNothing()).execute()
+  await db
+    .insertInto('owner_key')
+    .values({ owner, version: 1, kek_id: newest, wrapped })
+    .onConflict((on) => on.doNothing())
+    .execute()
   return load(database, keys, newest, owner, 1)
 }
 
@@ -137,11 +147,22 @@ const batchSize = 200
 async function rewrapAll(database: Database, keys: Map<string, Uint8Array>, newest: string): Promise<number> {
   const kek = keys.get(newest)
   if (!kek) throw new Error('No key-encryption key is loaded.')
-  await database.withTables<Tables>().insertInto('kek_check').values({ kek_id: newest }).onConflict((on) => on.doNothing()).execute()
-  for (let done = 0; ; ) {
+  await database
+    .withTables<Tables>()
+    .insertInto('kek_check')
+    .values({ kek_id: newest })
+    .onConflict((on) => on.doNothing())
+    .execute()
+  for (let done = 0; ;) {
     const count = await database.transaction(async (tx) => {
       const db = tx.withTables<Tables>()
-      const rows = await db.selectFrom('owner_key').selectAll().where('kek_id', '!=', newest).limit(batchSize).forUpdate().execute()
+      const rows = await db
+        .selectFrom('owner_key')
+        .selectAll()
+        .where('kek_id', '!=', newest)
+        .limit(batchSize)
+        .forUpdate()
+        .execute()
       for (const row of rows) {
         const wrapped = encrypt(kek, [row.owner, row.version, newest], unwrap(keys, row))
         const where = db.updateTable('owner_key').where('owner', '=', row.owner).where('version', '=', row.version)

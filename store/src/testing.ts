@@ -65,7 +65,10 @@ interface TestServer {
   users: FileLock
 }
 
-const place = createHash('sha256').update(`${import.meta.url} ${userInfo().uid}`).digest('hex').slice(0, 10)
+const place = createHash('sha256')
+  .update(`${import.meta.url} ${userInfo().uid}`)
+  .digest('hex')
+  .slice(0, 10)
 const dir = join(tmpdir(), `parley-test-${place}`)
 const runtimeDir = join(dir, 'run')
 
@@ -117,7 +120,13 @@ async function withDoor<R>(work: () => Promise<R>): Promise<R> {
 
 const start = () =>
   // The data of a test is not worth waiting for the disk.
-  startPostgres({ dataDir: dir, runtimeDir, log: () => {}, settings: ['fsync=off', 'max_connections=300'], supervise: false })
+  startPostgres({
+    dataDir: dir,
+    runtimeDir,
+    log: () => {},
+    settings: ['fsync=off', 'max_connections=300'],
+    supervise: false,
+  })
 
 async function open(): Promise<TestServer> {
   const alone = await lockFile(join(dir, 'users.lock'))
@@ -170,7 +179,11 @@ async function sweep(server: TestServer['connection']): Promise<void> {
 const administer = async (server: TestServer['connection'], statement: string) => void (await query(server, statement))
 
 async function query(server: TestServer['connection'], statement: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ ...clientConfig(server, 'parley test'), statement_timeout: 60_000, query_timeout: 60_000 })
+  const client = new pg.Client({
+    ...clientConfig(server, 'parley test'),
+    statement_timeout: 60_000,
+    query_timeout: 60_000,
+  })
   await client.connect()
   try {
     return (await client.query(statement)).rows as Record<string, unknown>[]

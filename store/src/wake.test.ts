@@ -7,7 +7,10 @@ import { openTestDatabase } from './testing.ts'
 import { openWake } from './wake.ts'
 
 const entries = {
-  entry: { up: async (db: ReturnType<Database['withTables']>) => void (await sql`create table entry (topic text, n int)`.execute(db)) },
+  entry: {
+    up: async (db: ReturnType<Database['withTables']>) =>
+      void (await sql`create table entry (topic text, n int)`.execute(db)),
+  },
 }
 
 /** Two replicas on one database. */
@@ -40,7 +43,10 @@ test('a wake reaches sleepers here and on another replica, and nobody on another
   await hears(() => two.here.tell('ready'), two.there.wait('ready', { timeoutMs: long }))
   const never = new AbortController()
   const other = two.there.wait('other', { timeoutMs: long, signal: never.signal })
-  await hears(() => two.here.tell('a'), Promise.all([two.here.wait('a', { timeoutMs: long }), two.there.wait('a', { timeoutMs: long })]))
+  await hears(
+    () => two.here.tell('a'),
+    Promise.all([two.here.wait('a', { timeoutMs: long }), two.there.wait('a', { timeoutMs: long })]),
+  )
   never.abort(new Error('still asleep'))
   await assert.rejects(other, /still asleep/)
 })
@@ -56,7 +62,9 @@ test('of 1,000 concurrent tells on 200 topics none is lost on either replica', a
   await hears(() => two.there.tell('ready'), two.here.wait('ready', { timeoutMs: long }))
   const done = new AbortController()
   const read = (topic: string) => async (cursor: number) => {
-    const rows = await two.database.rows<{ n: number }>(sql`select n from entry where topic = ${topic} and n > ${cursor} order by n`)
+    const rows = await two.database.rows<{ n: number }>(
+      sql`select n from entry where topic = ${topic} and n > ${cursor} order by n`,
+    )
     return { rows: rows.map(({ n }) => n), cursor: rows.at(-1)?.n ?? cursor }
   }
   // The poll is far longer than the test may take: only wakes can bring the rows.

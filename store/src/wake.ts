@@ -20,7 +20,11 @@ export interface Wake {
    * Reads on from the cursor whenever there may be more, and gives every row once and in order. Ends when the signal
    * aborts. While the database is unavailable it waits; any other error of `read` ends it.
    */
-  follow<Row, C>(topic: string, read: (cursor: C) => Promise<Read<Row, C>>, options: FollowOptions<C>): AsyncGenerator<Row, void>
+  follow<Row, C>(
+    topic: string,
+    read: (cursor: C) => Promise<Read<Row, C>>,
+    options: FollowOptions<C>,
+  ): AsyncGenerator<Row, void>
   close(): Promise<void>
 }
 
@@ -49,7 +53,10 @@ export function openWake(database: Database): Wake {
     for (const topic of sleepers.keys()) wakeTopic(topic)
   }
   const told = batch((payloads) => notify(database, payloads))
-  const hushed = database.listen(channel, { told: (payload) => hear(told, payload, wakeTopic, wakeAll), armed: wakeAll })
+  const hushed = database.listen(channel, {
+    told: (payload) => hear(told, payload, wakeTopic, wakeAll),
+    armed: wakeAll,
+  })
 
   const on = (topic: string, fn: () => void) => {
     const here = sleepers.get(topic) ?? new Set()
