@@ -20,7 +20,7 @@ import {
   searchEvents,
   sendMessage,
   streamEvents,
-} from './event-log.ts'
+} from './events.ts'
 import {
   connectGitProviders,
   disconnectGitProviders,
