@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { missingEntries } from './complete-lockfile.mjs'
+import { missingEntries } from './complete-lockfile.ts'
 
 test('npm ci takes the lockfile: it has every package of every system', () => {
   const lockfile = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'))

@@ -6,12 +6,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
-/**
- * @param {Record<string, Record<string, any>>} packages of a package-lock.json
- * @returns {Record<string, object>} the entries that are missing, by path
- */
-export function missingEntries(packages) {
-  const found = {}
+export interface Entry {
+  version?: string
+  cpu?: string[]
+  os?: string[]
+  dev?: boolean
+  optional?: boolean
+  optionalDependencies?: Record<string, string>
+}
+type Entries = Record<string, Entry>
+
+/** The entries that a lockfile's `packages` lack, by path. */
+export function missingEntries(packages: Entries): Entries {
+  const found: Entries = {}
   for (const [path, entry] of Object.entries(packages))
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
       if (!isResolved(packages, path, name)) found[`node_modules/${name}`] = entryFor(name, version, entry.dev)
@@ -19,7 +26,7 @@ export function missingEntries(packages) {
 }
 
 /** As Node looks a name up: in the node_modules of the package itself, then of each folder above. */
-function isResolved(packages, path, name) {
+function isResolved(packages: Entries, path: string, name: string): boolean {
   const places = path.split(/(?=\/node_modules\/)|(?<=^)(?=node_modules\/)/)
   return places
     .map((_, depth) => places.slice(0, depth + 1).join(''))
@@ -27,11 +34,13 @@ function isResolved(packages, path, name) {
     .some((folder) => packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`] !== undefined)
 }
 
-function entryFor(name, version, dev) {
-  const [, system, cpu] = /[-/](android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)/.exec(name) ?? []
+function entryFor(name: string, version: string, dev: boolean | undefined): Entry {
+  const [, system = '', cpu = 'wasm32'] =
+    /[-/](android|darwin|freebsd|linux|openharmony|win32)-([a-z0-9]+)/.exec(name) ?? []
   return {
     version,
-    ...(system === undefined ? { cpu: ['wasm32'] } : { cpu: [cpu], os: [system] }),
+    cpu: [cpu],
+    ...(system === '' ? {} : { os: [system] }),
     ...(dev === true ? { dev } : {}),
     optional: true,
   }
