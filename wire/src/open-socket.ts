@@ -12,7 +12,7 @@ import { type RawSocket, socket, type Socket, type SocketPace } from './socket.t
 
 /*
  * A WebSocket from handshake to handler. Who asks is known from the headers, or from the first message
- * `{"type":"auth","session_api_key":"…"}` (also `key`), which must come in time. Close codes: 4001 who are you, 4004 not
+ * `{"type":"auth","api_key":"…"}` (also `session_api_key`), which must come in time. Close codes: 4001 who are you, 4004 not
  * found, 4003 may not, 4000 other problems, 1011 our bug, 1001 the server closes.
  */
 
@@ -88,7 +88,8 @@ function keyIn(message: string | undefined): string {
   try {
     const said: unknown = JSON.parse(message ?? '')
     if (typeof said === 'object' && said !== null && 'type' in said && said.type === 'auth') {
-      const key = 'key' in said ? said.key : 'session_api_key' in said ? said.session_api_key : undefined
+      const { api_key, session_api_key } = said as Record<string, unknown>
+      const key = api_key ?? session_api_key
       if (typeof key === 'string' && key !== '') return key
     }
   } catch {
