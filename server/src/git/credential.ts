@@ -1,5 +1,6 @@
 import { repositoryName } from '@parley/contract/git-names'
 import type { GitProvider } from '@parley/contract/git-provider'
+import { forgeMember, offeredForges } from '@parley/forge/forges'
 import type { Connected, Connections } from './connections.ts'
 
 /*
@@ -22,31 +23,35 @@ export interface GitRequest {
 }
 
 export interface GitCredential {
-  headers: { authorization: string }
+  /** Empty: the forge is asked as anybody may ask it. */
+  headers: { authorization?: string }
   /** Of the forge; a plain request is sent on with it. */
   scheme: 'http' | 'https'
 }
 
 /**
- * The credential for one request, or null when it gets none: it is not git's, goes to no connected forge, or would change
- * a repository that the conversation is not about. Other repositories of the account may be read (submodules, packages).
+ * What goes along with one request; null when it is none of git's or goes to no forge that we know. No credential goes
+ * along when it would change a repository that the conversation is not about. Other repositories of the account may be
+ * read: submodules and packages are there.
  */
 export async function credentialFor(connections: Connections, asked: GitRequest): Promise<GitCredential | null> {
   const connected = await connections.openAll(asked.owner, AbortSignal.timeout(UNSEAL_MS))
-  for (const one of connected) {
-    if (!goesTo(one.host, asked)) continue
-    const call = gitCall(asked, new URL(one.host).pathname)
-    const own = call !== undefined && asked.repositories.some((wanted) => isSame(wanted, one, call.repository))
-    if (call === undefined || (call.writes && !own)) return null
-    const credential = one.forge.credential()
-    if (credential === null) return null
-    const basic = Buffer.from(`${credential.username}:${credential.password}`).toString('base64')
-    return { headers: { authorization: `Basic ${basic}` }, scheme: schemeOf(one.host) }
-  }
-  return null
+  const one = connected.find(({ host }) => goesTo(host, asked))
+  const host = one?.host ?? publicForges.find((forge) => goesTo(forge, asked))
+  const call = host === undefined ? undefined : gitCall(asked, new URL(host).pathname)
+  if (host === undefined || call === undefined) return null
+  const own = one !== undefined && asked.repositories.some((wanted) => isSame(wanted, one, call.repository))
+  const credential = call.writes && !own ? null : (one?.forge.credential() ?? null)
+  return { headers: credential === null ? {} : basic(credential), scheme: schemeOf(host) }
 }
 
-const schemeOf = (host: string) => (host.startsWith('https:') ? 'https' : 'http')
+const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaultHost ?? [])
+
+const basic = ({ username, password }: { username: string; password: string }) => ({
+  authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+})
+
+const schemeOf = (host: string): 'http' | 'https' => (host.startsWith('https:') ? 'https' : 'http')
 
 /** A plain request to port 80 counts as one to an https forge's own port: it is sent on as https. */
 function goesTo(forge: string, { scheme, host, port }: GitRequest): boolean {

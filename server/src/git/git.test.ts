@@ -195,7 +195,8 @@ test('what a forge refuses is a problem that names the cause', async () => {
 test('a start learns where its repository is; absent and forbidden ones read the same', async () => {
   await using house = await openConnectedHouse()
   const { git, ada, forge } = house
-  const there = { kind: 'open_forge', host: forge.url, url: `${forge.url}/acme/widgets.git` }
+  const url = `${forge.url}/acme/widgets.git`
+  const there = { kind: 'open_forge', host: forge.url, url, plainUrl: url }
   assert.deepEqual(await git.repositoryAccess(ada, 'open_forge', 'acme/widgets'), there)
   assert.deepEqual(await git.repositoryAccess(ada, null, 'acme/widgets'), there)
   assert.deepEqual(await git.cloneSource(ada, 'open_forge', 'acme/widgets'), there)
@@ -224,7 +225,8 @@ test('a forge that gives no answer does not stop a start, and one that rejects t
 test('without a connection a public repository is looked for at the public host of its kind', async () => {
   await using house = await openHouse()
   const { git, ada } = house
-  const source = { kind: 'forge_a', host: 'https://github.com', url: 'https://github.com/acme/gadgets.git' }
+  const place = 'github.com/acme/gadgets.git'
+  const source = { kind: 'forge_a', host: 'https://github.com', url: `https://${place}`, plainUrl: `http://${place}` }
   assert.deepEqual(await git.repositoryAccess(ada, null, 'acme/gadgets'), source)
   await assert.rejects(git.repositoryAccess(ada, 'devops_suite', 'acme/gadgets'), problem('forge_not_connected'))
 })
@@ -240,7 +242,7 @@ test('the way out of a sandbox reads all that the account reads, and writes to i
   await using house = await openConnectedHouse()
   const { git, ada, forge } = house
   const given = async (path: string, more: Partial<GitRequest> = {}) =>
-    (await git.credentialFor(request(ada, path, forge.url, more))) !== null
+    (await git.credentialFor(request(ada, path, forge.url, more)))?.headers.authorization !== undefined
   for (const path of [
     '/acme/widgets.git/info/refs?service=git-upload-pack',
     '/acme/widgets/info/refs?service=git-receive-pack',
@@ -270,6 +272,14 @@ test('the way out of a sandbox reads all that the account reads, and writes to i
   assert.equal(await given(read, { host: 'elsewhere.test' }), false)
   assert.equal(await given(read, { port: 1 }), false)
   assert.equal(await given(read, { method: 'DELETE' }), false)
+})
+
+test('a plain request of git to a public forge is sent on encrypted, without a credential', async () => {
+  await using house = await openConnectedHouse()
+  const { git, ada } = house
+  const read = request(ada, '/acme/widgets.git/git-upload-pack', 'http://github.com', { port: 80 })
+  assert.deepEqual(await git.credentialFor(read), { headers: {}, scheme: 'https' })
+  assert.equal(await git.credentialFor({ ...read, path: '/login', method: 'GET' }), null)
 })
 
 test('the credential is the token of now, and works at the forge', async () => {

@@ -15,6 +15,8 @@ export interface CloneSource {
   host: string
   /** For `git clone`, without any credential; what is remembered and shown. */
   url: string
+  /** The same over plain http: what git in a sandbox asks of its way out, which asks the forge over its own scheme. */
+  plainUrl: string
 }
 
 /**
@@ -66,15 +68,19 @@ async function candidates(connections: Connections, owner: string, kind: GitProv
   return found === undefined ? [] : [found]
 }
 
-const sourceAt = ({ kind, host, forge }: Connected, fullName: string): CloneSource => ({
+const sourceAt = ({ kind, host, forge }: Connected, fullName: string): CloneSource =>
+  cloneSource(kind, host, forge.cloneUrl(fullName))
+
+const cloneSource = (kind: GitProvider, host: string, url: string): CloneSource => ({
   kind,
   host,
-  url: forge.cloneUrl(fullName),
+  url,
+  plainUrl: url.replace(/^https:/, 'http:'),
 })
 
 /** At the public host of the kind, as everybody sees it. */
 function unconnected(kind: GitProvider, fullName: string): CloneSource {
   const member = forgeMember(kind)
   if (member === undefined) throw new Problem('forge_not_connected')
-  return { kind, host: member.defaultHost, url: `${member.defaultHost}/${fullName}.git` }
+  return cloneSource(kind, member.defaultHost, `${member.defaultHost}/${fullName}.git`)
 }

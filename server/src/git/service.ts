@@ -49,7 +49,7 @@ export function gitService(parts: Parts) {
 
     /** Kind to host, of what is connected. */
     async connected(owner: string): Promise<Partial<Record<GitProvider, string>>> {
-      return Object.fromEntries((await store.list(owner)).map(({ kind, host }) => [kind, host]))
+      return Object.fromEntries((await store.list(owner)).map(({ kind, host }) => [kind, shown(host)]))
     },
 
     /** Who the owner is at each forge; one that does not answer now is shown as it was when it was connected. */
@@ -59,7 +59,7 @@ export function gitService(parts: Parts) {
       return Promise.all(
         opened.map(async ({ kind, host, forge }) => {
           const stored = rows.find((row) => row.kind === kind)?.account ?? ''
-          return { git_provider: kind, host, ...(await forge.whoAmI().catch(asStored(stored))) }
+          return { git_provider: kind, host: shown(host), ...(await forge.whoAmI().catch(asStored(stored))) }
         }),
       )
     },
@@ -80,6 +80,9 @@ export function gitService(parts: Parts) {
     credentialFor: (asked: GitRequest) => credentialFor(open, asked),
   }
 }
+
+/** As people write it; `connect` takes it back. */
+const shown = (host: string): string => host.replace(/^https:\/\//, '')
 
 const asStored = (login: string) => (error: unknown) => {
   if (!(error instanceof ForgeError)) throw error
