@@ -1,69 +1,87 @@
 import type { Delta, LogEvent, NewEvent, Usage } from '@parley/contract/events'
-import type { Clock } from '@parley/store/clock'
+import { FileError, type FileEntry, type Files, type Hands } from '@parley/sandbox/driver'
+import { systemClock, type Clock } from '@parley/store/clock'
+import { z } from 'zod'
 import { Fenced, type Log } from './log.ts'
+import { defaultPolicy, type Policy } from './loop/policy.ts'
+import type { RunOptions } from './loop/work.ts'
 import type { Model, ModelPart, ModelRequest } from './model/model.ts'
+import { finish } from './tools/finish.ts'
+import { observed } from './tools/observation.ts'
+import { think } from './tools/think.ts'
+import type { Tool, ToolContext } from './tools/tool.ts'
 
 /* The two outside things of a run, for tests: an event log in memory and a model that follows a script. */
 
 export interface MemoryLog extends Log {
   readonly events: LogEvent[]
   readonly deltas: Delta[]
-  /** As somebody else's append: comes by `inbox`. */
+  /** What is durable, in its final order: the log as another worker would find it. */
+  readonly stored: LogEvent[]
+  /** As somebody else's append: durable at once, and read by `inbox`. */
   arrive(...events: NewEvent[]): void
   /** From now on this worker's appends are refused. */
   fence(): void
-  /** What is durable by now: the log as another worker would find it. */
-  durable(): LogEvent[]
 }
 
-/** `commit` is awaited before appended events count as durable; nothing unless given. */
+/**
+ * A log as a worker has it. Its own events are numbered when they are committed, which `commit` can delay; what others
+ * append meanwhile comes before them. `before`: what is stored already.
+ */
 export function memoryLog(clock: Clock, before: readonly LogEvent[] = [], commit = () => Promise.resolve()): MemoryLog {
+  const stored = [...before]
   const events = [...before]
-  const arrived: NewEvent[] = []
+  const own = new Set<string>()
+  let read = before.length
   const deltas: Delta[] = []
-  let kept = events.length
   let fenced = false
   let last: Promise<void> = Promise.resolve()
   let wake = () => {}
 
-  const store = (one: NewEvent): LogEvent => {
-    const stored = { parent_id: null, ...one, id: one.id ?? clock.id(), seq: events.length + 1, timestamp: clock.now() }
-    events.push(stored)
-    return stored
+  const made = (one: NewEvent, seq: number): LogEvent => {
+    const copy = structuredClone(one)
+    return { parent_id: null, ...copy, id: one.id ?? clock.id(), seq, timestamp: clock.now() }
   }
-  const append = (...added: NewEvent[]) => {
-    const stored = added.map(store)
-    const upTo = events.length
-    last = last.then(async () => {
-      await commit()
-      if (fenced) throw new Fenced('another worker has this conversation')
-      kept = Math.max(kept, upTo)
-    })
-    last.catch(() => {})
-    return { stored, durable: last }
+  const keep = (event: LogEvent) => {
+    event.seq = stored.length + 1
+    stored.push(event)
   }
+  const unread = () => stored.slice(read).filter((event) => !own.has(event.id))
   return {
     events,
     deltas,
-    append,
+    stored,
+    append(...added) {
+      const mine = added.map((one, at) => made(one, events.length + at + 1))
+      for (const event of mine) own.add(event.id)
+      events.push(...mine)
+      last = last.then(async () => {
+        await commit()
+        if (fenced) throw new Fenced('another worker has this conversation')
+        mine.forEach(keep)
+      })
+      last.catch(() => {})
+      return { stored: mine, durable: last }
+    },
     flush: () => last,
     publish: (delta) => deltas.push(delta),
-    inbox: async () => {
-      const taken = arrived.splice(0)
-      return taken.length === 0 ? [] : append(...taken).stored
+    async inbox() {
+      const fresh = unread()
+      read = stored.length
+      events.push(...fresh)
+      return fresh
     },
     woken: (signal) =>
       new Promise((resolve) => {
-        if (arrived.length > 0 || signal.aborted) return resolve()
         wake = resolve
         signal.addEventListener('abort', () => resolve(), { once: true })
+        if (signal.aborted || unread().length > 0) resolve()
       }),
     arrive(...added) {
-      arrived.push(...added)
+      for (const one of added) keep(made(one, 0))
       wake()
     },
     fence: () => (fenced = true),
-    durable: () => events.slice(0, kept),
   }
 }
 
@@ -136,3 +154,71 @@ export const userMessage = (text: string, run = true): NewEvent => ({
   llm_message: { role: 'user', content: [{ type: 'text', text, cache_prompt: false }] },
   run,
 })
+
+/** A run's options for a test: short waits, no sandbox unless given, and the tools `think` and `finish`. */
+export function testRun(
+  given: Pick<RunOptions, 'log' | 'model'> & Partial<Omit<RunOptions, 'policy'>> & { policy?: Partial<Policy> },
+): RunOptions {
+  const retries = { attempts: 4, multiplier: 2, minWaitMs: 1, maxWaitMs: 4 }
+  return {
+    hands: () => Promise.resolve({ files: memoryFiles() } as Hands), // the tools of a test use no more of it
+    tools: [think, finish],
+    clock: systemClock,
+    signal: new AbortController().signal,
+    cacheKey: 'test',
+    workingDir: '/workspace',
+    secrets: { names: () => [], valuesFor: () => Promise.resolve({}) },
+    systemSuffix: null,
+    ...given,
+    policy: { ...defaultPolicy, retries, ...given.policy },
+  }
+}
+
+/** A tool `act` that does what the test says. `resource` in its arguments is what it must have for itself. */
+export function actTool(run: (name: string, context: ToolContext) => Promise<string>): Tool {
+  const input = z.object({ name: z.string(), resource: z.string().optional() })
+  const tool: Tool<typeof input> = {
+    name: 'act',
+    aliases: [],
+    description: 'Acts.',
+    input,
+    actionKind: 'ActAction',
+    observationKind: 'ActObservation',
+    readOnly: false,
+    resources: ({ resource }) => (resource === undefined ? [] : [resource]),
+    run: async ({ name }, context) => observed('ActObservation', await run(name, context)),
+  }
+  return tool
+}
+
+/** Files in memory, with the errors of real ones. */
+export function memoryFiles(start: Record<string, string | Uint8Array> = {}): Files {
+  const kept = new Map(Object.entries(start).map(([path, data]) => [path, Buffer.from(data)]))
+  const folder = (path: string) => [...kept.keys()].some((one) => one.startsWith(`${path === '/' ? '' : path}/`))
+  const entry = (path: string): FileEntry | null => {
+    const data = kept.get(path)
+    if (data === undefined && !folder(path)) return null
+    const type = data === undefined ? 'directory' : 'file'
+    return { name: path.split('/').at(-1) ?? '', path, type, size: data?.length ?? 0, modified: 0, mode: 0o644 }
+  }
+  return {
+    async read(path, range) {
+      const data = kept.get(path)
+      if (data === undefined) throw new FileError(folder(path) ? 'EISDIR' : 'ENOENT', path)
+      return range === undefined ? data : data.subarray(range.from, range.from + range.length)
+    },
+    write: async (path, data) => void kept.set(path, Buffer.from(data)),
+    append: async (path, data) => void kept.set(path, Buffer.concat([kept.get(path) ?? Buffer.alloc(0), data])),
+    async list(path) {
+      const inside = path === '/' ? '/' : `${path}/`
+      const names = [...kept.keys()]
+        .filter((one) => one.startsWith(inside))
+        .map((one) => one.slice(inside.length).split('/')[0])
+      return [...new Set(names)].flatMap((name) => entry(`${inside}${name}`) ?? [])
+    },
+    stat: async (path) => entry(path),
+    remove: async (path) => {
+      for (const one of kept.keys()) if (one === path || one.startsWith(`${path}/`)) kept.delete(one)
+    },
+  }
+}

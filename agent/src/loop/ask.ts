@@ -48,7 +48,8 @@ async function watch({ policy, clock }: Attempt, progress: Progress, signal: Abo
     const due = Math.min(silence, progress.begun + policy.timeoutMs)
     const left = due - clock.millis()
     if (left <= 0) throw new ModelError('transient', overdue(policy, progress, due === silence))
-    await clock.sleep(left, signal)
+    // The first part may come meanwhile and shorten the patience.
+    await clock.sleep(Math.min(left, policy.idleMs), signal)
   }
 }
 

@@ -1,4 +1,4 @@
-import { ModelError } from '../model/model.ts'
+import type { ModelError } from '../model/model.ts'
 import type { Policy } from './policy.ts'
 
 /** Beyond this a provider's Retry-After is an outage: the run ends in error and a later message tries again. */

@@ -49,7 +49,7 @@ const imagesRemoved = (error: ModelError): NewEvent => ({
 
 async function withRetries(work: Work, signal: AbortSignal): Promise<Called> {
   const { journal, model, policy, clock } = work
-  const seen = journal.state.seq
+  const seen = journal.state.spoken
   const request = {
     messages: takeMessages(journal.view),
     tools: work.tools.definitions,

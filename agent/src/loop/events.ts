@@ -3,7 +3,10 @@ import type { EventKind, LogEvent, NewEvent } from '@parley/contract/events'
 export type EventOf<K extends EventKind> = Extract<LogEvent, { kind: K }>
 export type NewOf<K extends EventKind> = Extract<NewEvent, { kind: K }>
 
-/** A call of the model as we store it: `seen_seq` is the last event that the request was built from. */
+/**
+ * A call of the model as we store it: `seen_seq` is the newest message of a user that the request had. Our own events get
+ * their final `seq` only when they are committed; messages of users come with theirs.
+ */
 export type ModelCall<E> = E & { seen_seq: number }
 
 export const seenSeq = (event: EventOf<'LLMCallEvent'>): number =>

@@ -1,3 +1,4 @@
+import type { LogEvent } from '@parley/contract/events'
 import { Fenced } from '../log.ts'
 import type { Tool } from '../tools/tool.ts'
 import { toolset } from '../tools/toolset.ts'
@@ -20,6 +21,14 @@ export interface Outcome {
   seenSeq: number
 }
 
+/** Where the events stop being without gaps: what was appended beyond by others has not been read yet. */
+function readUpTo(events: readonly LogEvent[]): number {
+  const seqs = new Set(events.map((event) => event.seq))
+  let last = 0
+  while (seqs.has(last + 1)) last += 1
+  return last
+}
+
 type Ending = Omit<Outcome, 'seenSeq'>
 
 /**
@@ -31,7 +40,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   try {
     const ending = await drive(work).catch((error: unknown) => afterError(work, error))
     await work.journal.log.flush()
-    return { ...ending, seenSeq: work.journal.state.seq }
+    return { ...ending, seenSeq: readUpTo(options.log.events) }
   } finally {
     if (options.memory === undefined) await closeTools(options.tools, work.memory)
   }
@@ -108,7 +117,7 @@ async function afterError(work: Work, error: unknown): Promise<Ending> {
   if (error instanceof Interrupted) {
     await journal.drain()
     closeStarted(work, `The user interrupted this action. ${outcomeUnknown}`)
-    for (const { action } of [...journal.state.open.values()])
+    for (const { action } of journal.state.open.values())
       journal.write(agentError(action, 'The user interrupted the run; this action was not executed.', 'unknown'))
     if (journal.state.interruptAsked <= sinceSeq) journal.write({ kind: 'InterruptEvent', source: 'user' })
     return { status: 'paused' }
@@ -131,7 +140,7 @@ function prepare(options: RunOptions): Work {
     memory: options.memory ?? new Map(),
     condense: options.condense ?? forgetOldest,
     random: options.random ?? Math.random,
-    sinceSeq: options.sinceSeq ?? journal.state.seq,
+    sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,
   }
 }
 

@@ -12,8 +12,6 @@ export interface OpenCall {
 
 /** What the log says, folded event by event at constant cost. */
 export interface State {
-  /** Of the last event folded. */
-  seq: number
   system: EventOf<'SystemPromptEvent'> | null
   /** By tool call id; a call leaves when its one result is stored. */
   open: Map<string, OpenCall>
@@ -42,7 +40,6 @@ export interface State {
 }
 
 export const newState = (): State => ({
-  seq: 0,
   system: null,
   open: new Map(),
   callIds: new Set(),
@@ -65,7 +62,6 @@ export const newState = (): State => ({
 })
 
 export function fold(state: State, event: LogEvent): void {
-  state.seq = event.seq
   foldHabits(state.habits, event)
   switch (event.kind) {
     case 'SystemPromptEvent':

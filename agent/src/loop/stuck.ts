@@ -18,7 +18,8 @@ export interface Suspicion {
 }
 
 interface Pair {
-  seq: number
+  /** The action; its `seq` is final only once it is committed. */
+  event: LogEvent
   action: string
   result: string
   failed: boolean
@@ -26,8 +27,8 @@ interface Pair {
 
 export interface Habits {
   pairs: Pair[]
-  begun: Map<string, { seq: number; at: number; action: string; poll: boolean }>
-  messages: number[]
+  begun: Map<string, { event: LogEvent; at: number; action: string; poll: boolean }>
+  messages: LogEvent[]
   /** The highest level that was told since the circle began. */
   level: number
 }
@@ -44,12 +45,12 @@ export function foldHabits(habits: Habits, event: LogEvent): void {
   switch (event.kind) {
     case 'MessageEvent':
       if (event.source === 'user') forget(habits)
-      if (event.source === 'agent') habits.messages = [...habits.messages.slice(-8), event.seq]
+      if (event.source === 'agent') habits.messages = [...habits.messages.slice(-8), event]
       return
     case 'ActionEvent':
       habits.messages = []
       habits.begun.set(event.tool_call_id, {
-        seq: event.seq,
+        event,
         at: Date.parse(event.timestamp),
         action: hash(`${event.tool_name} ${canonical(event.action ?? event.tool_call.arguments)}`),
         poll: isPoll(event.action),
@@ -95,7 +96,7 @@ function circle(pairs: Pair[]): Suspicion | null {
     const evidence = pairs.slice(-repeats * period)
     const rule =
       period > 1 ? 'alternation' : evidence.every((pair) => pair.failed) ? 'repeated_error' : 'repeated_action'
-    return { rule, level: levelOf(repeats), evidence_seqs: evidence.map((pair) => pair.seq) }
+    return { rule, level: levelOf(repeats), evidence_seqs: evidence.map((pair) => pair.event.seq) }
   }
   return null
 }
@@ -110,8 +111,10 @@ function repeatsOf(pairs: Pair[], period: number): number {
   return Math.floor(run / period) + 1
 }
 
-const monologue = (seqs: number[]): Suspicion | null =>
-  seqs.length < 3 ? null : { rule: 'monologue', level: levelOf(seqs.length), evidence_seqs: seqs }
+const monologue = (said: LogEvent[]): Suspicion | null =>
+  said.length < 3
+    ? null
+    : { rule: 'monologue', level: levelOf(said.length), evidence_seqs: said.map((event) => event.seq) }
 
 const levelOf = (repeats: number): 1 | 2 | 3 => (repeats >= 5 ? 3 : repeats === 4 ? 2 : 1)
 
@@ -127,7 +130,7 @@ function ended(
   habits.begun.delete(event.tool_call_id)
   if (begun.poll && running) return
   if (Date.parse(event.timestamp) - begun.at >= slowMs) return
-  habits.pairs.push({ seq: begun.seq, action: begun.action, result: hash(masked(output)), failed })
+  habits.pairs.push({ event: begun.event, action: begun.action, result: hash(masked(output)), failed })
   if (habits.pairs.length > remembered) habits.pairs.shift()
 }
 

@@ -22,13 +22,15 @@ export interface View {
   announced: string | null
   readonly forgotten: Forgotten
   readonly vision: boolean
+  /** Images are shown as a word until the fold has passed the notice that removed them. */
+  imagesRemoved: boolean
 }
 
-/** What is left out: events by id, a summary in the place of the first of them, and images up to a `seq`. */
+/** What is left out: events by id, a summary in the place of the first of them, and images up to a notice. */
 export interface Forgotten {
   ids: ReadonlySet<string>
   summary: string | null
-  imagesUpTo: number
+  imagesUpTo: LogEvent | null
 }
 
 /** Characters of one tool result that the model is sent. */
@@ -46,13 +48,16 @@ export function buildView(events: readonly LogEvent[], vision: boolean): View {
     announced: null,
     forgotten: forgottenIn(events),
     vision,
+    imagesRemoved: false,
   }
+  view.imagesRemoved = view.forgotten.imagesUpTo !== null
   const first = events.find((event) => view.forgotten.ids.has(event.id))
   for (const event of events) {
     if (event === first && view.forgotten.summary !== null) {
       view.pending.push({ seq: 0, parts: [{ type: 'text', text: view.forgotten.summary }] })
     }
     foldView(view, event)
+    if (event === view.forgotten.imagesUpTo) view.imagesRemoved = false
   }
   return view
 }
@@ -60,13 +65,13 @@ export function buildView(events: readonly LogEvent[], vision: boolean): View {
 function forgottenIn(events: readonly LogEvent[]): Forgotten {
   const ids = new Set<string>()
   let summary: string | null = null
-  let imagesUpTo = 0
+  let imagesUpTo: LogEvent | null = null
   for (const event of events) {
     if (event.kind === 'Condensation') {
       for (const id of event.forgotten_event_ids) ids.add(id)
       summary = event.summary ?? summary
     }
-    if (changesPast(event) && event.kind === 'NoticeEvent') imagesUpTo = event.seq
+    if (changesPast(event) && event.kind === 'NoticeEvent') imagesUpTo = event
   }
   return { ids, summary, imagesUpTo }
 }
@@ -121,14 +126,15 @@ function takeUp(view: View, upTo: number): void {
 function foldSystem(view: View, event: EventOf<'SystemPromptEvent'>): void {
   if (view.messages[0]?.role === 'system') return
   const content = event.dynamic_context === null ? [event.system_prompt] : [event.system_prompt, event.dynamic_context]
-  view.messages.unshift({ role: 'system', parts: shown(view, event.seq, content), cache: true })
+  view.messages.unshift({ role: 'system', parts: shown(view, content), cache: true })
 }
 
 function foldMessage(view: View, event: EventOf<'MessageEvent'>): void {
-  const parts = shown(view, event.seq, [...event.llm_message.content, ...(event.extended_content ?? [])])
+  const parts = shown(view, [...event.llm_message.content, ...(event.extended_content ?? [])])
   if (parts.length === 0) return
   if (event.source !== 'agent') {
-    view.pending.push({ seq: event.seq, parts })
+    // What the platform says is never said while the model answers, so the next call always takes it up.
+    view.pending.push({ seq: event.source === 'user' ? event.seq : 0, parts })
     return
   }
   if (event.llm_response_id !== view.announced) takeUp(view, event.seq)
@@ -145,7 +151,7 @@ function foldAction(view: View, event: EventOf<'ActionEvent'>): void {
   }
   if (event.llm_response_id !== view.announced) takeUp(view, event.seq)
   view.answering = event.llm_response_id
-  const thought = shown(view, event.seq, event.thought)
+  const thought = shown(view, event.thought)
   view.messages.push({ role: 'assistant', parts: [...reasoning(event), ...thought, call] })
 }
 
@@ -156,14 +162,14 @@ function foldResult(
   isError: boolean,
 ): void {
   const { tool_call_id: id, tool_name: name } = event
-  const parts = shown(view, event.seq, content.map(limited))
+  const parts = shown(view, content.map(limited))
   view.messages.push({ role: 'tool', parts: [{ type: 'tool-result', id, name, content: parts, isError }] })
 }
 
-function shown(view: View, seq: number, content: Content[]): (TextPart | ImagePart)[] {
+function shown(view: View, content: Content[]): (TextPart | ImagePart)[] {
   const parts = content.flatMap((one): (TextPart | ImagePart)[] => {
     if (one.type === 'text') return one.text === '' ? [] : [{ type: 'text', text: one.text }]
-    if (!view.vision || seq <= view.forgotten.imagesUpTo) return [{ type: 'text', text: '[image not shown]' }]
+    if (!view.vision || view.imagesRemoved) return [{ type: 'text', text: '[image not shown]' }]
     view.images = true
     return one.image_urls.map((url) => ({ type: 'image', url }))
   })

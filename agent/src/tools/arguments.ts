@@ -1,5 +1,5 @@
 import type { Risk, ToolCall } from '@parley/contract/events'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Tool } from './tool.ts'
 import type { Toolset } from './toolset.ts'
 

@@ -9,7 +9,7 @@ export interface Toolset {
   find(name: string): Tool | undefined
 }
 
-const summary = { type: 'string', description: 'What this call does, in at most ten words.' }
+const summary = { type: 'string', description: 'Why, in ten words.' }
 const risk = {
   type: 'string',
   enum: ['LOW', 'MEDIUM', 'HIGH'],
@@ -30,7 +30,7 @@ export function toolset(tools: readonly Tool[], { askRisk }: { askRisk: boolean 
 }
 
 function definition(tool: Tool, askRisk: boolean): ToolDefinition {
-  const { properties, required, $defs } = z.toJSONSchema(tool.input, { io: 'input' }) as JsonObject
+  const { properties, required, $defs } = z.toJSONSchema(tool.input, { io: 'input', override: plain }) as JsonObject
   const asked = askRisk && !tool.readOnly
   return {
     name: tool.name,
@@ -42,6 +42,13 @@ function definition(tool: Tool, askRisk: boolean): ToolDefinition {
       ...($defs === undefined ? {} : { $defs }),
     },
   }
+}
+
+/** Without bounds that every number has anyway: each byte of a definition is paid for with every conversation. */
+function plain({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number; minLength?: number } }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minLength === 1) delete jsonSchema.minLength
 }
 
 /** What we use of the schema of an object. */

@@ -1,0 +1,177 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { Observation } from '@parley/contract/events'
+import type { Shell, ShellCommand, ShellResult } from '@parley/sandbox/driver'
+import { z } from 'zod'
+import { interrupt, keystrokes } from './keys.ts'
+import { cutMiddle, failed, observed } from './observation.ts'
+import type { Tool, ToolContext } from './tool.ts'
+
+/** A command that prints nothing for so long is left to run, and the model may look at something else. */
+const quietMs = 30_000
+/** A command without a time of its own that keeps printing. */
+const longestMs = 30 * 60_000
+const outputLimit = 30_000
+const kind = 'TerminalObservation'
+
+const input = z.object({
+  command: z.string().describe('One or more lines for bash. Empty: wait for more output of the running command.'),
+  is_input: z
+    .boolean()
+    .optional()
+    .describe('True: command is typed into the running program; keys: C-c, C-d, ENTER, TAB, UP …'),
+  timeout: z.number().positive().max(21_600).optional().describe('Seconds until the command is stopped.'),
+  reset: z.boolean().optional().describe('True: start a new shell first.'),
+})
+type Input = z.infer<typeof input>
+
+const shellWords = ['find', 'git', 'grep', 'ls', 'pwd', 'cat', 'rg']
+
+export const terminal: Tool<typeof input> = {
+  name: 'terminal',
+  aliases: [
+    'TerminalTool',
+    'BashTool',
+    'bash',
+    'sh',
+    'shell',
+    'command',
+    'execute',
+    'execute_bash',
+    'reset',
+    ...shellWords,
+  ],
+  description:
+    'Runs commands in a persistent bash (directory and variables stay). A command that is silent for 30 s goes on in the background of the shell: wait with an empty command, type with is_input, or stop it with C-c. Long output is cut in the middle.',
+  input,
+  actionKind: 'TerminalAction',
+  observationKind: kind,
+  readOnly: false,
+  resources: () => ['terminal'],
+  repair,
+  async run(call, context) {
+    try {
+      return await answer(call, context)
+    } catch (error) {
+      // Whatever went wrong, the next command gets a shell that is known to work.
+      const shell = context.memory.get('shell') as Shell | undefined
+      context.memory.delete('shell')
+      await shell?.close().catch(() => {})
+      throw error
+    }
+  },
+  async close(memory) {
+    await (memory.get('shell') as Shell | undefined)?.close()
+    memory.delete('shell')
+  },
+}
+
+async function answer(call: Input, context: ToolContext): Promise<Observation> {
+  const { command } = call
+  if (call.reset === true) {
+    if (call.is_input === true) return failed(kind, 'reset and is_input exclude each other.', facts(command, null))
+    await terminal.close?.(context.memory)
+    if (command === '') return observed(kind, 'A new shell is open.', facts(command, null))
+  }
+  const shell = await shellOf(context)
+  if (call.is_input === true) return typed(shell, call, context)
+  if (command.trim() === '') {
+    if (!shell.busy) return failed(kind, 'No command is running.', facts(command, null))
+    return described(call, await shell.wait(limits(call, context)), context)
+  }
+  if (shell.busy) {
+    const text =
+      'Not executed: the last command still runs. Wait with an empty command, type with is_input, stop it with is_input C-c, or use reset.'
+    return failed(kind, text, facts(command, null))
+  }
+  const env = await context.secretsFor(command)
+  return described(call, await shell.run({ command, env, ...limits(call, context) }), context)
+}
+
+/** Keys and lines go to the program's standard input; C-c interrupts it as a terminal would. */
+async function typed(shell: Shell, call: Input, context: ToolContext): Promise<Observation> {
+  if (!shell.busy) return failed(kind, 'Nothing is running that could take input.', facts(call.command, null))
+  const keys = keystrokes(call.command)
+  if (keys === interrupt) {
+    const stop = AbortSignal.abort(new Error('C-c'))
+    return described(call, await shell.wait({ ...limits(call, context), signal: stop }), context)
+  }
+  await shell.input(keys)
+  return described(call, await shell.wait(limits(call, context)), context)
+}
+
+async function shellOf({ memory, hands, workingDir }: ToolContext): Promise<Shell> {
+  const open = memory.get('shell') as Shell | undefined
+  if (open !== undefined) return open
+  const shell = await hands.shell({ cwd: workingDir, env: { PAGER: 'cat', GIT_PAGER: 'cat' } })
+  memory.set('shell', shell)
+  return shell
+}
+
+const limits = ({ timeout }: Input, context: ToolContext): Omit<ShellCommand, 'command' | 'env'> => ({
+  onOutput: context.onOutput,
+  timeoutMs: timeout === undefined ? longestMs : timeout * 1000,
+  quietMs: timeout === undefined ? quietMs : null,
+  signal: context.signal,
+})
+
+function described(call: Input, result: ShellResult, { workingDir }: ToolContext): Observation {
+  const { log, end } = result
+  const text = readable(result.output)
+  const cut = result.outputLength > outputLimit || text.length > outputLimit
+  const where = `; all of it: bytes ${log.from + 1} to ${log.to} of ${log.path}`
+  const place = result.cwd === workingDir ? '' : ` in ${result.cwd}`
+  const output = cutMiddle(text, outputLimit, where).trimEnd()
+  const status = `[${statusOf(call, result)}${place}]`
+  return observed(kind, output === '' ? status : `${output}\n${status}`, {
+    ...facts(call.command, result),
+    timeout: end === 'timed_out',
+    full_output_save_dir: cut ? log.path : null,
+  })
+}
+
+function statusOf({ timeout }: Input, { end, exitCode }: ShellResult): string {
+  if (end === 'exited') return `exit code ${exitCode}`
+  if (end === 'running')
+    return 'still running, silent for 30 s; wait with an empty command, type with is_input, or stop it with C-c'
+  if (end === 'timed_out') return `stopped after ${timeout ?? longestMs / 1000} s`
+  return end === 'interrupted' ? 'interrupted' : 'the shell ended; a new one is open'
+}
+
+const facts = (command: string, result: ShellResult | null) => ({
+  command,
+  exit_code: result?.exitCode ?? (result === null || result.end === 'running' ? null : -1),
+  timeout: false,
+  metadata: {
+    exit_code: result?.exitCode ?? -1,
+    pid: -1,
+    username: null,
+    hostname: null,
+    working_dir: result?.cwd ?? null,
+    py_interpreter_path: null,
+    prefix: '',
+    suffix: '',
+  },
+  full_output_save_dir: null,
+})
+
+/** Without colours, and of a line that was drawn over and over only what stood there last. */
+const readable = (output: string): string =>
+  stripVTControlCharacters(output)
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/[^\n]*\r/g, '')
+
+/** `git {"command": "status"}` and its like: models call shell words as if they were tools. */
+function repair(given: Record<string, unknown>, calledAs: string): Record<string, unknown> {
+  if (calledAs === 'reset' && given['command'] === undefined) return { ...given, command: '', reset: true }
+  if (typeof given['cmd'] === 'string' && given['command'] === undefined) return { ...given, command: given['cmd'] }
+  if (!shellWords.includes(calledAs)) return given
+  const { command, ...rest } = given
+  if (typeof command === 'string')
+    return command.startsWith(calledAs) ? given : { ...rest, command: `${calledAs} ${command}` }
+  const words = Object.values(rest)
+    .flat()
+    .filter((word) => typeof word === 'string')
+  return { command: [calledAs, ...words.map(quoted)].join(' ') }
+}
+
+const quoted = (word: string): string => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
