@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { api } from '@parley/contract/api'
 import { Problem } from '@parley/contract/problems'
-import { StartTask } from '@parley/contract/start-tasks'
+import type { StartTask } from '@parley/contract/start-tasks'
 import { serve, type Served } from '@parley/wire/serve'
 import { openWire } from '@parley/wire/testing'
 import { parley } from './client.ts'
@@ -34,7 +34,7 @@ const brokenStreams = (length: number, faults: ((seq: number, from: number) => '
       yield { id: String(seq), data: { kind: 'MessageEvent', seq } }
       if (what === 'again') yield { id: String(seq), data: { kind: 'MessageEvent', seq } }
     }
-  } as never)
+  })
   return { served, asked }
 }
 
@@ -73,7 +73,7 @@ test('a conversation that is not there is not asked for again and again', async 
 test('a start is followed to READY, each status once', async () => {
   const streamed = serve(api.conversations.streamStart, async function* () {
     for (const status of ['WORKING', 'STARTING_CONVERSATION', 'READY']) yield task(status)
-  } as never)
+  })
   await using wire = await opened([streamed])
   const seen: string[] = []
   const ready = await start(wire.client, {}, { changed: ({ status }) => seen.push(status) })
@@ -84,7 +84,7 @@ test('a start whose stream ends early is looked at until it is READY', async () 
   let looks = 0
   const streamed = serve(api.conversations.streamStart, async function* () {
     yield task('WORKING')
-  } as never)
+  })
   const polled = serve(api.startTasks.getMany, () => [task(++looks < 3 ? 'WORKING' : 'READY')])
   await using wire = await opened([streamed, polled])
   assert.equal((await start(wire.client, {}, { pollMs: 1 })).status, 'READY')
@@ -95,7 +95,7 @@ test('a start that fails says why', async () => {
   const streamed = serve(api.conversations.streamStart, async function* () {
     yield task('WORKING')
     yield task('ERROR', 'authentication error: no access')
-  } as never)
+  })
   await using wire = await opened([streamed])
   await assert.rejects(start(wire.client, {}), { message: 'authentication error: no access' })
 })
