@@ -1,69 +1,9 @@
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import type { ProviderToken } from '@parley/contract/git'
 import type { GitProvider } from '@parley/contract/git-provider'
-import { systemClock } from '@parley/store/clock'
-import { openCursor } from '@parley/store/page'
-import { openSeal } from '@parley/store/seal'
-import { openTestDatabase } from '@parley/store/testing'
 import { sql } from 'kysely'
 import { openForgeServer } from '../../../tests/tools/forge-server.ts'
-import { migrations } from '../migrations/migrations.ts'
-import { type GitRequest, gitService } from './service.ts'
-import { gitStore } from './store.ts'
-
-const adas = { members: { ada: 'write' } } as const
-
-/** A database with the users ada and bob, and a forge where each has an account. */
-async function openHouse(privateHosts?: string[]) {
-  const test = await openTestDatabase(migrations)
-  const forge = await openForgeServer({
-    users: { ada: 'token-of-ada', bob: 'token-of-bob' },
-    repositories: {
-      'acme/widgets': { ...adas, branches: ['feature/x', 'feature/y'], issues: [issue] },
-      'acme/gadgets': { ...adas, private: false, stars: 3 },
-      'acme/parts': adas,
-      'bob/secret': { members: { bob: 'write' } },
-    },
-  })
-  const [ada, bob] = [randomUUID(), randomUUID()]
-  for (const [id, role] of [
-    [ada, 'owner'],
-    [bob, 'member'],
-  ] as const) {
-    await test.database.rows(sql`insert into app_user (id, email, role) values (${id}, ${id}, ${role})`)
-  }
-  const kek = randomBytes(32)
-  const git = gitService({
-    store: gitStore(test.database),
-    seal: await openSeal({ database: test.database, keks: [kek] }),
-    clock: systemClock,
-    cursor: openCursor([kek]),
-    fetch,
-    privateHosts: privateHosts ?? [new URL(forge.url).host],
-  })
-  const entry = (token: string | null, host: string | null = forge.url): ProviderToken => ({
-    token,
-    user_id: null,
-    host,
-  })
-  const dispose = async () => {
-    await forge[Symbol.asyncDispose]()
-    await test[Symbol.asyncDispose]()
-  }
-  return { git, forge, ada, bob, entry, database: test.database, [Symbol.asyncDispose]: dispose }
-}
-
-const issue = { number: 7, title: 'Widgets do not turn', author: 'bob', assignee: 'ada' }
-
-async function openConnectedHouse() {
-  const house = await openHouse()
-  await house.git.connect(house.ada, { open_forge: house.entry('token-of-ada') })
-  return house
-}
-
-const problem = (code: string) => ({ name: 'Problem', code })
+import { gitRequest, openConnectedHouse, openHouse, problem } from './testing.ts'
 
 test('an account is connected after its token was proven at the forge, and the token is stored closed', async () => {
   await using house = await openHouse()
@@ -84,7 +24,7 @@ test('an account belongs to its owner alone', async () => {
   assert.deepEqual(await git.accounts(bob), [])
   const search = git.repositories(bob, { provider: 'open_forge', limit: 10 })
   await assert.rejects(search, problem('forge_not_connected'))
-  const asked = request(bob, '/acme/widgets.git/info/refs?service=git-upload-pack', house.forge.url)
+  const asked = gitRequest(bob, '/acme/widgets.git/info/refs?service=git-upload-pack', house.forge.url)
   assert.equal(await git.credentialFor(asked), null)
 })
 
@@ -109,6 +49,14 @@ test('a token goes over plain http to listed private hosts only', async () => {
     problem('validation_error'),
   )
   assert.deepEqual(house.forge.requests, [])
+})
+
+test('a host in the operator’s own network is not reached unless it is listed', async () => {
+  await using house = await openHouse([])
+  const { git, ada, entry, forge } = house
+  const inside = entry('token-of-ada', forge.url.replace('http:', 'https:'))
+  await assert.rejects(git.connect(ada, { open_forge: inside }), problem('upstream_error'))
+  assert.deepEqual(forge.requests, [])
 })
 
 test('connecting is all or nothing, and a kind that cannot be connected says so', async () => {
@@ -190,109 +138,4 @@ test('what a forge refuses is a problem that names the cause', async () => {
   await assert.rejects(search(), problem('forge_token_rejected'))
   forge.fault = { kind: 'status', status: 429, headers: { 'retry-after': '30' } }
   await assert.rejects(search(), { ...problem('unavailable'), extra: { retryAfter: 30 } })
-})
-
-test('a start learns where its repository is; absent and forbidden ones read the same', async () => {
-  await using house = await openConnectedHouse()
-  const { git, ada, forge } = house
-  const url = `${forge.url}/acme/widgets.git`
-  const there = { kind: 'open_forge', host: forge.url, url, plainUrl: url }
-  assert.deepEqual(await git.repositoryAccess(ada, 'open_forge', 'acme/widgets'), there)
-  assert.deepEqual(await git.repositoryAccess(ada, null, 'acme/widgets'), there)
-  assert.deepEqual(await git.cloneSource(ada, 'open_forge', 'acme/widgets'), there)
-  const refusals: unknown[] = []
-  for (const name of ['acme/nothing', 'bob/secret']) {
-    await assert.rejects(git.repositoryAccess(ada, null, name), (error: Error & { code?: string }) => {
-      refusals.push([error.code, error.message])
-      return error.code === 'repository_not_accessible'
-    })
-  }
-  assert.deepEqual(refusals[0], refusals[1])
-  for (const name of ['../etc', 'acme', 'acme/widgets/x', '-x/y', 'a b/c']) {
-    await assert.rejects(git.repositoryAccess(ada, null, name), problem('validation_error'))
-  }
-})
-
-test('a forge that gives no answer does not stop a start, and one that rejects the token does', async () => {
-  await using house = await openConnectedHouse()
-  const { git, ada, forge } = house
-  forge.fault = { kind: 'status', status: 502 }
-  assert.equal((await git.repositoryAccess(ada, null, 'acme/widgets')).kind, 'open_forge')
-  forge.fault = { kind: 'status', status: 401 }
-  await assert.rejects(git.repositoryAccess(ada, null, 'acme/widgets'), problem('repository_not_accessible'))
-})
-
-test('without a connection a public repository is looked for at the public host of its kind', async () => {
-  await using house = await openHouse()
-  const { git, ada } = house
-  const place = 'github.com/acme/gadgets.git'
-  const source = { kind: 'forge_a', host: 'https://github.com', url: `https://${place}`, plainUrl: `http://${place}` }
-  assert.deepEqual(await git.repositoryAccess(ada, null, 'acme/gadgets'), source)
-  await assert.rejects(git.repositoryAccess(ada, 'devops_suite', 'acme/gadgets'), problem('forge_not_connected'))
-})
-
-function request(owner: string, path: string, url: string, more: Partial<GitRequest> = {}): GitRequest {
-  const { hostname, port } = new URL(url)
-  const repositories = [{ provider: null, name: 'acme/widgets' }]
-  const method = path.includes('?') ? 'GET' : 'POST'
-  return { owner, repositories, scheme: 'http', host: hostname, port: Number(port), path, method, ...more }
-}
-
-test('the way out of a sandbox reads all that the account reads, and writes to its own repository only', async () => {
-  await using house = await openConnectedHouse()
-  const { git, ada, forge } = house
-  const given = async (path: string, more: Partial<GitRequest> = {}) =>
-    (await git.credentialFor(request(ada, path, forge.url, more)))?.headers.authorization !== undefined
-  for (const path of [
-    '/acme/widgets.git/info/refs?service=git-upload-pack',
-    '/acme/widgets/info/refs?service=git-receive-pack',
-    '/Acme/Widgets.git/git-receive-pack',
-    '/acme/widgets.git/info/lfs/objects/batch',
-    '/acme/parts.git/info/refs?service=git-upload-pack',
-    '/acme/parts.git/git-upload-pack',
-  ]) {
-    assert.equal(await given(path), true, path)
-  }
-  for (const path of [
-    '/acme/parts.git/info/refs?service=git-receive-pack',
-    '/acme/parts.git/git-receive-pack',
-    '/acme/parts.git/info/lfs/objects/batch',
-    '/api/v1/user?service=git-upload-pack',
-    '/api/v1/user/tokens',
-    '/acme/widgets.git/../../api/v1/user',
-    '/acme/%2e%2e/git-upload-pack',
-    '/acme/../git-upload-pack',
-    '/acme/widgets.git/info/refs?service=git-upload-pack&service=git-receive-pack',
-    '/acme/widgets.git/git-receive-pack?x=1',
-    '/acme/widgets.git/info/refs?service=git-annex',
-  ]) {
-    assert.equal(await given(path), false, path)
-  }
-  const read = '/acme/widgets.git/info/refs?service=git-upload-pack'
-  assert.equal(await given(read, { host: 'elsewhere.test' }), false)
-  assert.equal(await given(read, { port: 1 }), false)
-  assert.equal(await given(read, { method: 'DELETE' }), false)
-})
-
-test('a plain request of git to a public forge is sent on encrypted, without a credential', async () => {
-  await using house = await openConnectedHouse()
-  const { git, ada } = house
-  const read = request(ada, '/acme/widgets.git/git-upload-pack', 'http://github.com', { port: 80 })
-  assert.deepEqual(await git.credentialFor(read), { headers: {}, scheme: 'https' })
-  assert.equal(await git.credentialFor({ ...read, path: '/login', method: 'GET' }), null)
-})
-
-test('the credential is the token of now, and works at the forge', async () => {
-  await using house = await openConnectedHouse()
-  const { git, ada, forge, entry } = house
-  const path = '/acme/widgets.git/info/refs?service=git-upload-pack'
-  const credential = await git.credentialFor(request(ada, path, forge.url))
-  assert.equal(credential?.scheme, 'http')
-  assert.equal((await fetch(`${forge.url}${path}`)).status, 401)
-  const answer = await fetch(`${forge.url}${path}`, { headers: { ...credential?.headers } })
-  assert.match(await answer.text(), /service=git-upload-pack/)
-  await git.connect(ada, { open_forge: entry('token-of-bob') })
-  assert.notDeepEqual(await git.credentialFor(request(ada, path, forge.url)), credential)
-  await git.disconnect(ada, null)
-  assert.equal(await git.credentialFor(request(ada, path, forge.url)), null)
 })
