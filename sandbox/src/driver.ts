@@ -21,6 +21,10 @@ export interface SandboxSpec {
   limits: Limits
   /** Path of the workspace inside, such as `/workspace`. */
   workingDir: string
+  /** Git's `url.<to>.insteadOf <from>` in the read-only system configuration: how a forge is reached through the proxy. */
+  gitRewrites?: { from: string; to: string }[]
+  /** Author of commits unless the repository or the home folder says otherwise. */
+  gitIdentity?: { name: string; email: string }
 }
 
 export type SeenState = 'starting' | 'running' | 'paused' | 'stopped' | 'error' | 'missing'

@@ -15,8 +15,7 @@ export interface Outgoing {
 
 export type Verdict =
   /** `headers` are put in (and replace what the sandbox sent); `scheme` upgrades a plain request, as git's to its forge. */
-  | { allow: true; headers?: Record<string, string>; scheme?: 'http' | 'https' }
-  | { allow: false; reason: string }
+  { allow: true; headers?: Record<string, string>; scheme?: 'http' | 'https' } | { allow: false; reason: string }
 
 export interface Gate {
   /** Asked for every request and every tunnel. A rejection counts as a refusal. */

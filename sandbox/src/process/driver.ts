@@ -1,0 +1,191 @@
+/*
+ * Sandboxes as bubblewraps on this machine. One sandbox is a folder (its files, and what is remembered of it) and, while
+ * it runs, one bubblewrap that is a child of ours and dies with us: so a crash leaves files and nothing else, and
+ * `start` opens the same files again.
+ */
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Driver, Hands, SandboxSpec, Seen } from '../driver.ts'
+import { SandboxGone } from '../driver.ts'
+import { egressProxy, type EgressLog } from '../egress-proxy.ts'
+import type { Dial, Gate } from '../egress.ts'
+import { handsOver } from '../hands.ts'
+import { refuseWorkingDir } from './bubblewrap.ts'
+import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
+import { doctor } from './doctor.ts'
+import { hostEtc, hostRoot, makeFolders, readMeta, removeFolder, tenantUid, writeMeta, type Meta } from './folders.ts'
+import { openSandbox, type RunningSandbox } from './sandbox.ts'
+
+export interface ProcessDriverOptions {
+  /** Folder of the sandboxes' files; made with mode 0700. */
+  stateDir: string
+  /** Folder of sockets: a short path, at most 50 characters; made with mode 0700. */
+  runtimeDir: string
+  egress: { gate: Gate; dial: Dial }
+  /** Plain processes without any isolation. */
+  unisolated?: boolean
+  log: EgressLog
+}
+
+interface Running {
+  sandbox: RunningSandbox
+  hands: Hands
+  group: SandboxGroup
+  paused: boolean
+  closeEgress: () => Promise<void>
+}
+
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+export function processDriver(options: ProcessDriverOptions): Driver {
+  const stateDir = resolve(options.stateDir)
+  const runtimeDir = resolve(options.runtimeDir)
+  if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
+  const running = new Map<string, Running>()
+  const queues = new Map<string, Promise<unknown>>()
+  const listeners: ((seen: Seen) => void)[] = []
+  const proxy = egressProxy({ ...options.egress, log: options.log })
+  let host: Promise<Host> | undefined
+  const prepare = () => (host ??= prepareHost(stateDir, runtimeDir))
+
+  /** One verb at a time for each sandbox, in the order they were asked. */
+  const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> => {
+    if (!idPattern.test(id)) return Promise.reject(new Error(`not a sandbox id: ${JSON.stringify(id)}`))
+    const turn = (queues.get(id) ?? Promise.resolve()).then(work, work)
+    const settled = turn.catch(() => undefined).then(() => void (queues.get(id) === settled && queues.delete(id)))
+    queues.set(id, settled)
+    return turn
+  }
+  const folderOf = (id: string) => join(stateDir, id)
+
+  const stop = async (id: string): Promise<void> => {
+    const one = running.get(id)
+    if (one === undefined) return
+    running.delete(id)
+    await one.sandbox.close()
+    await one.closeEgress()
+    await one.group.remove()
+  }
+
+  const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
+    const { cgroups, shared, root } = await prepare()
+    const { id } = spec
+    const folder = folderOf(id)
+    const runtime = join(runtimeDir, id)
+    const meta: Meta = { spec, uid: tenantUid(id), paused: false }
+    await makeFolders(folder, meta, shared)
+    await mkdir(runtime, { recursive: true, mode: 0o755 })
+    const closeEgress = await proxy.listen(id, join(runtime, 'egress.sock'))
+    const group = await cgroups?.open(id, spec.limits)
+    try {
+      const walls = { shared, ...root }
+      const sandbox = await openSandbox({ meta, folder, runtime, walls, group, signal })
+      const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, paused: false, closeEgress }
+      running.set(id, one)
+      void sandbox.ended.then(async (how) => {
+        if (running.get(id) !== one) return
+        const detail = (await hitLimits(one.group, spec)) ?? how
+        await inTurn(id, () => (running.get(id) === one ? stop(id) : Promise.resolve()))
+        for (const listener of listeners) listener({ id, state: 'stopped', detail })
+      })
+    } catch (error) {
+      await closeEgress()
+      await group?.remove()
+      throw error
+    }
+  }
+
+  const look = async (id: string): Promise<Seen> => {
+    const meta = idPattern.test(id) ? await readMeta(folderOf(id)) : undefined
+    if (meta === undefined) return { id, state: 'missing', detail: null }
+    const one = running.get(id)
+    if (one === undefined) return { id, state: meta.paused ? 'paused' : 'stopped', detail: null }
+    return { id, state: one.paused ? 'paused' : 'running', detail: (await hitLimits(one.group, meta.spec)) ?? null }
+  }
+
+  const setPaused = async (id: string, one: Running, paused: boolean) => {
+    await one.group.freeze(paused)
+    one.paused = paused
+    const meta = await readMeta(folderOf(id))
+    if (meta !== undefined) await writeMeta(folderOf(id), { ...meta, paused })
+  }
+
+  const start = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
+    const refusal = refuseWorkingDir(spec.workingDir)
+    if (refusal !== undefined) throw new Error(refusal)
+    await inTurn(spec.id, async () => {
+      signal.throwIfAborted()
+      const one = running.get(spec.id)
+      if (one === undefined) await open(spec, signal)
+      else if (one.paused) await setPaused(spec.id, one, false)
+    })
+  }
+
+  const driver: Driver = {
+    kind: 'process',
+    start,
+    resume: start,
+    look,
+    async doctor(signal) {
+      const { cgroups } = await prepare()
+      return doctor(driver, cgroups, signal)
+    },
+    async list() {
+      const names = await readdir(stateDir).catch(() => [])
+      return Promise.all(names.filter((name) => idPattern.test(name)).map(look))
+    },
+    pause: (id) =>
+      inTurn(id, async () => {
+        const one = running.get(id)
+        if (one !== undefined) return one.paused ? undefined : setPaused(id, one, true)
+        const meta = await readMeta(folderOf(id))
+        if (meta === undefined) throw new SandboxGone(`there is no sandbox ${id}`)
+        await writeMeta(folderOf(id), { ...meta, paused: true })
+      }),
+    remove: (id) =>
+      inTurn(id, async () => {
+        await stop(id)
+        await removeFolder(folderOf(id))
+        await rm(join(runtimeDir, id), { recursive: true, force: true })
+      }),
+    async hands(id) {
+      const one = running.get(id)
+      if (one === undefined) throw new SandboxGone(`sandbox ${id} is not running`)
+      if (one.paused) throw new SandboxGone(`sandbox ${id} is paused`)
+      return one.hands
+    },
+    onEnd: (listener) => void listeners.push(listener),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...running.keys()].map((id) => inTurn(id, () => stop(id))))
+      await proxy.close()
+      await (await host?.catch(() => undefined))?.cgroups?.close()
+    },
+  }
+  return driver
+}
+
+interface Host {
+  cgroups: Cgroups | undefined
+  shared: string[]
+  root: Awaited<ReturnType<typeof hostRoot>>
+}
+
+/** Once per program: folders, what the host offers, and the end of what a crash may have left running. */
+async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> {
+  for (const folder of [stateDir, runtimeDir]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  const name = `parley-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`
+  const cgroups = await openCgroups(name)
+  await cgroups?.sweep(new Set())
+  return { cgroups, shared: await hostEtc(), root: await hostRoot() }
+}
+
+/** The limits that were hit, for people; undefined when none was. */
+async function hitLimits(group: SandboxGroup, { limits }: SandboxSpec): Promise<string | undefined> {
+  const { memory, processes } = await group.hits()
+  const said = []
+  if (memory > 0)
+    said.push(`out of memory: ${memory} killed at the limit of ${Math.round(limits.memory / 2 ** 20)} MiB`)
+  if (processes > 0) said.push(`limit of ${limits.processes} processes reached`)
+  return said.length === 0 ? undefined : said.join('; ')
+}

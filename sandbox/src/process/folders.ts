@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process'
+import { chown, lstat, mkdir, readFile, readlink, rename, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { SandboxSpec } from '../driver.ts'
+import { inside } from './bubblewrap.ts'
+
+/** What is remembered of a sandbox beside its files. */
+export interface Meta {
+  spec: SandboxSpec
+  /** Its user outside. */
+  uid: number
+  paused: boolean
+}
+
+const tenantFolders = ['workspace', 'home', 'tmp'] as const
+
+/** Parts of the host's /etc that programs need and that say nothing about this machine. */
+const shareable = [
+  'alternatives',
+  'ssl',
+  'pki',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'fonts',
+  'mime.types',
+  'magic',
+  'protocols',
+  'services',
+  'python3',
+  'perl',
+  'terminfo',
+  'inputrc',
+]
+
+export const tenantUid = (id: string): number =>
+  // Above every range that distributions hand out. From the random end of the id, so nobody has to remember who has which.
+  process.getuid?.() === 0 ? 1_900_000_000 + (parseInt(id.slice(-7), 16) % 200_000_000) : (process.getuid?.() ?? 0)
+
+/** Makes what is missing of a sandbox's folder; files that are there stay. */
+export async function makeFolders(folder: string, meta: Meta, shared: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o755 })
+  for (const name of tenantFolders) await makeTenantFolder(join(folder, name), meta.uid)
+  const etc = join(folder, 'etc')
+  await mkdir(etc, { recursive: true })
+  for (const path of shared) await makeTarget(path, join(etc, basename(path)))
+  for (const [name, text] of Object.entries(etcFiles(meta.spec)))
+    await writeFile(join(etc, name), text, { mode: 0o644 })
+  await mkdir(join(folder, 'run'), { recursive: true })
+  await writeMeta(folder, meta)
+}
+
+async function makeTenantFolder(path: string, uid: number): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (made !== undefined && process.getuid?.() === 0) await chown(path, uid, uid)
+}
+
+/** An empty thing of the same kind, for the host's one to be mounted on. */
+async function makeTarget(path: string, target: string): Promise<void> {
+  if ((await stat(path)).isDirectory()) await mkdir(target, { recursive: true })
+  else await writeFile(target, '', { flag: 'a', mode: 0o644 })
+}
+
+export async function writeMeta(folder: string, meta: Meta): Promise<void> {
+  const path = join(folder, 'meta.json')
+  await writeFile(`${path}.new`, JSON.stringify(meta), { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+/** Undefined when there is no such sandbox. */
+export async function readMeta(folder: string): Promise<Meta | undefined> {
+  const text = await readFile(join(folder, 'meta.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw error
+  })
+  return text === undefined ? undefined : (JSON.parse(text) as Meta)
+}
+
+export async function hostEtc(): Promise<string[]> {
+  const paths = shareable.map((name) => join('/etc', name))
+  const there = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return paths.filter((_, index) => there[index])
+}
+
+/** How /bin, /lib and their like are made on this host. */
+export async function hostRoot(): Promise<{ links: { path: string; to: string }[]; real: string[] }> {
+  const links: { path: string; to: string }[] = []
+  const real: string[] = []
+  for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
+    const seen = await lstat(path).catch(() => undefined)
+    if (seen?.isSymbolicLink()) links.push({ path, to: await readlink(path) })
+    else if (seen?.isDirectory()) real.push(path)
+  }
+  return { links, real }
+}
+
+function etcFiles(spec: SandboxSpec): Record<string, string> {
+  const { uid, gid, name, home } = inside
+  return {
+    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\n${name}:x:${uid}:${gid}::${home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n`,
+    group: `root:x:0:\n${name}:x:${gid}:\nnogroup:x:65534:\n`,
+    hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
+    hostname: 'sandbox\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
+    'resolv.conf': '# Names are resolved by the proxy.\n',
+    gitconfig: gitConfig(spec),
+  }
+}
+
+function gitConfig({ gitRewrites = [], gitIdentity }: SandboxSpec): string {
+  const sections: [string, [string, string][]][] = [
+    ['safe', [['directory', '*']]],
+    ['core', [['fsmonitor', 'false']]],
+    ['protocol', [['allow', 'never']]],
+    ...['http', 'https', 'ssh', 'git'].map((name): [string, [string, string][]] => [
+      `protocol ${quoted(name)}`,
+      [['allow', 'always']],
+    ]),
+    ['protocol "file"', [['allow', 'user']]],
+    ...gitRewrites.map(({ from, to }): [string, [string, string][]] => [`url ${quoted(to)}`, [['insteadOf', from]]]),
+  ]
+  if (gitIdentity !== undefined)
+    sections.push([
+      'user',
+      [
+        ['name', gitIdentity.name],
+        ['email', gitIdentity.email],
+      ],
+    ])
+  return sections
+    .map(([title, lines]) => `[${title}]\n${lines.map(([key, value]) => `\t${key} = ${quoted(value)}\n`).join('')}`)
+    .join('')
+}
+
+/** A value of git's configuration. Control characters cannot be written there and are refused. */
+function quoted(value: string): string {
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f]/.test(value))
+    throw new Error(`git setting has a control character: ${JSON.stringify(value)}`)
+  return `"${value.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Everything of a sandbox that has ended. The system's `rm` follows no link and knows trees of any depth. */
+export async function removeFolder(folder: string): Promise<void> {
+  if (await runOnHost(['/bin/rm', '-rf', '--one-file-system', '--', folder])) return
+  await runOnHost(['/bin/chmod', '-R', 'u+rwX', '--', folder]) // a tenant of our own uid may have closed its folders
+  if (!(await runOnHost(['/bin/rm', '-rf', '--one-file-system', '--', folder])))
+    throw new Error(`could not remove ${folder}`)
+}
+
+const runOnHost = ([program, ...args]: [string, ...string[]]) =>
+  new Promise<boolean>((resolve) => {
+    const child = spawn(program, args, { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } })
+    child.on('error', () => resolve(false))
+    child.on('close', (code) => resolve(code === 0))
+  })

@@ -1,0 +1,175 @@
+import type { ChildProcess } from 'node:child_process'
+import { open, type FileHandle } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
+import type { Command, Process } from '../driver.ts'
+import { SandboxGone } from '../driver.ts'
+import { quote } from '../quote.ts'
+import { bubblewrapArguments, fds, initScript, inside, proxyPort, type Walls } from './bubblewrap.ts'
+import type { SandboxGroup } from './cgroup.ts'
+import { enter, launch, seenAt, type Door } from './enter.ts'
+import type { Meta } from './folders.ts'
+import { descendantGroup, namespaceGroup } from './plain-group.ts'
+import { asProcess } from './spawn.ts'
+
+export interface Opening {
+  meta: Meta
+  folder: string
+  runtime: string
+  walls: Omit<Walls, 'folders' | 'workingDir'>
+  /** Undefined: limits by `ulimit`, groups by looking. */
+  group: SandboxGroup | undefined
+  signal: AbortSignal
+}
+
+/** One running bubblewrap and the way into it. */
+export interface RunningSandbox {
+  readonly group: SandboxGroup
+  spawn(command: Command): Process
+  /** Resolves when process 1 has ended, with what bubblewrap said. */
+  readonly ended: Promise<string>
+  close(): Promise<void>
+}
+
+const startDeadlineMs = 15_000
+
+/** Resolves when a program can be started inside and the way out listens. */
+export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
+  const { meta, folder, runtime, walls } = opening
+  const seen = seenAt(folder, runtime)
+  const at = (name: string) => `${seen.folder}/${name}`
+  const folders = {
+    etc: at('etc'),
+    tmp: at('tmp'),
+    home: at('home'),
+    workspace: at('workspace'),
+    runtime: seen.runtime,
+  }
+  const limits = shellLimits(meta, opening.group !== undefined)
+  const child = launch({
+    joins: opening.group?.joins ?? [],
+    uid: meta.uid,
+    folder,
+    runtime,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    program: ['/usr/bin/bwrap', '--args', String(fds.args), '--', '/bin/sh', '-c', initScript(limits)],
+  })
+  const said = listen(child)
+  const list = bubblewrapArguments({ ...walls, folders, workingDir: meta.spec.workingDir })
+  pipe(child, fds.args).end(`${list.join('\0')}\0`)
+  let held: FileHandle | undefined
+  const door: Door = { pid: 0, userNamespace: 0 }
+  const group = opening.group ?? namespaceGroup(() => door.pid || undefined)
+  let running = true
+  const ended = new Promise<string>((resolve) => {
+    const end = (how: string) => {
+      running = false
+      resolve(said.error() || how)
+    }
+    child.on('error', (error) => end(error.message))
+    child.on('exit', (code, signal) => end(`ended with ${signal ?? `code ${code}`}`))
+  })
+  const close = async () => {
+    child.kill('SIGKILL')
+    await group.kill()
+    await ended
+    await held?.close()
+    held = undefined
+  }
+  try {
+    await withDeadline(opening.signal, ended, async () => {
+      door.pid = await said.pid
+      held = await open(`/proc/${door.pid}/ns/user`)
+      door.userNamespace = held.fd
+      pipe(child, fds.gate).end(`${meta.spec.id}\n`)
+      await said.ready
+    })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { group, ended, close, spawn: spawner(opening, door, limits, () => running) }
+}
+
+function spawner({ meta, group }: Opening, door: Door, limits: string, isOpen: () => boolean) {
+  return (command: Command): Process => {
+    if (!isOpen()) throw new SandboxGone('the sandbox has ended')
+    const env = { ...baseEnv(meta.spec.workingDir), ...meta.spec.env, ...command.env }
+    const argv = command.terminal === undefined ? command.argv : inTerminal(command.argv, command.terminal)
+    const mine = group?.child() ?? descendantGroup(() => child.pid)
+    const child: ChildProcess = enter(door, mine.joins, { argv, cwd: command.cwd ?? meta.spec.workingDir, env, limits })
+    return asProcess(child, mine, command.signal)
+  }
+}
+
+/** What every program inside is told. */
+function baseEnv(workingDir: string): Record<string, string> {
+  const proxy = `http://127.0.0.1:${proxyPort}`
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+  return {
+    PATH: `${inside.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    HOME: inside.home,
+    USER: inside.name,
+    LOGNAME: inside.name,
+    SHELL: '/bin/sh',
+    LANG: 'C.UTF-8',
+    TMPDIR: '/tmp',
+    PARLEY_WORKSPACE: workingDir,
+    GIT_TERMINAL_PROMPT: '0',
+    // Node's fetch asks for the proxy only when told to.
+    NODE_USE_ENV_PROXY: '1',
+    ...Object.fromEntries(names.map((name) => [name, proxy])),
+    NO_PROXY: 'localhost,127.0.0.1,::1',
+    no_proxy: 'localhost,127.0.0.1,::1',
+  }
+}
+
+/** A pseudo-terminal made inside, so that its name means something there. */
+function inTerminal(argv: readonly string[], { columns, rows }: { columns: number; rows: number }): Command['argv'] {
+  const text = `stty rows ${Math.trunc(rows)} cols ${Math.trunc(columns)} 2>/dev/null; exec ${argv.map(quote).join(' ')}`
+  return ['script', '-q', '-e', '-f', '-c', text, '/dev/null']
+}
+
+/**
+ * Limits of single processes, in POSIX shell. The size of one file is always bounded; the rest only where no control
+ * group does it better. `ulimit -p` is dash's name for what bash calls `-u`.
+ */
+function shellLimits({ spec: { limits } }: Meta, grouped: boolean): string {
+  const file = `ulimit -c 0; ulimit -f ${Math.ceil(limits.disk / 512)} 2>/dev/null`
+  if (grouped) return file
+  return `${file}; ulimit -v ${Math.ceil(limits.memory / 1024)}; { ulimit -u ${limits.processes} || ulimit -p ${limits.processes}; } 2>/dev/null`
+}
+
+const pipe = (child: ChildProcess, fd: number) => child.stdio[fd] as Writable
+
+/** What bubblewrap says: the number of process 1, `ready`, and the last of its complaints. */
+function listen(child: ChildProcess) {
+  let info = ''
+  let complaint = ''
+  const pid = Promise.withResolvers<number>()
+  const ready = Promise.withResolvers<void>()
+  for (const stream of child.stdio)
+    stream?.on('error', () => undefined) // its end is told by `exit`
+  ;(child.stdio[fds.info] as unknown as Readable).setEncoding('utf8').on('data', (text: string) => {
+    info = (info + text).slice(0, 4096)
+    if (info.includes('}')) pid.resolve((JSON.parse(info) as { 'child-pid': number })['child-pid'])
+  })
+  child.stdout?.once('data', () => ready.resolve())
+  child.stdout?.resume()
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-2000)))
+  return { pid: pid.promise, ready: ready.promise, error: () => complaint.trim() }
+}
+
+async function withDeadline(signal: AbortSignal, ended: Promise<string>, work: () => Promise<void>): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(startDeadlineMs)])
+  limit.throwIfAborted()
+  const stopped = Promise.withResolvers<never>()
+  const abort = () => stopped.reject(limit.reason)
+  limit.addEventListener('abort', abort, { once: true })
+  const failed = ended.then((said) => Promise.reject(new Error(`the sandbox did not start: ${said}`)))
+  try {
+    await Promise.race([work(), stopped.promise, failed])
+  } finally {
+    limit.removeEventListener('abort', abort)
+    failed.catch(() => undefined)
+  }
+}

@@ -1,0 +1,71 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Process } from '../driver.ts'
+import type { Group } from './cgroup.ts'
+
+type Ended = Awaited<Process['ended']>
+
+/**
+ * A child as the driver's process. When it ends, what it left behind is ended too: nothing outlives the handle that
+ * names it.
+ * @param group All that the child starts.
+ */
+export function asProcess(child: ChildProcess, group: Group, signal?: AbortSignal): Process {
+  const { promise: ended, resolve } = Promise.withResolvers<Ended>()
+  let over = false
+  const finish = async (how: Ended) => {
+    if (over) return
+    over = true
+    signal?.removeEventListener('abort', abort)
+    await group.kill().catch(() => undefined)
+    resolve(how)
+    await group.remove().catch(() => undefined)
+  }
+  const kill = async (graceMs = 2_000) => {
+    if (over) return void (await ended)
+    if (graceMs > 0) {
+      await signalMembers(group, 'SIGTERM', (pid) => pid !== child.pid) // which ends by itself when the program does
+      await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
+    }
+    if (!over) await group.kill().catch(() => undefined)
+    await ended
+  }
+  const abort = () => void kill()
+  child.on('error', () => void finish({ code: 127, signal: null }))
+  child.on('exit', (code, name) => void finish({ code, signal: name }))
+  for (const stream of child.stdio) stream?.on('error', () => undefined) // the other end has gone: `ended` says so
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return {
+    stdin: child.stdin ?? closed(),
+    stdout: child.stdout ?? closed(),
+    stderr: child.stderr ?? closed(),
+    ended,
+    kill,
+    async interruptChildren(name) {
+      const main = child.pid === undefined ? undefined : await mainProcess(child.pid)
+      if (main !== undefined) await signalMembers(group, name, (pid) => pid !== child.pid && pid !== main)
+    },
+    resize: () => undefined,
+  }
+}
+
+const closed = (): Readable & Writable => new PassThrough().end()
+
+async function signalMembers(group: Group, name: NodeJS.Signals, which: (pid: number) => boolean): Promise<void> {
+  for (const pid of await group.members()) {
+    try {
+      if (pid > 0 && which(pid)) process.kill(pid, name)
+    } catch {
+      // It has ended since the list was read.
+    }
+  }
+}
+
+/** The process inside that the child outside waits for. */
+async function mainProcess(pid: number): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return text.trim() === '' ? undefined : Number(text.trim().split(' ')[0])
+}

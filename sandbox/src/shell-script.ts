@@ -1,0 +1,63 @@
+import { exports, quote, variable } from './quote.ts'
+
+/*
+ * The loop that a persistent shell runs. Everything it reads is counted lines after a line that starts with the shell's
+ * own secret, so input that a command left unread is skipped and never executed. The loop keeps three descriptors of its
+ * own (6 output, 7 results) that commands do not have. A command runs in a loop of one turn, so that a stray `break`
+ * ends the command and not the shell. After a command `set -e`, `-u` and `-x` are off again: with one of them left on,
+ * the next failing command would end the shell.
+ */
+export const shellLoop = (secret: string, cwd: string): string => `cd -- ${quote(cwd)} 2>/dev/null || cd /
+unset OLDPWD
+exec 6>&1 7>&2 2>&1
+while IFS= read -r __parley_line || exit 0; do
+  case $__parley_line in "${secret} "*) ;; *) continue ;; esac
+  __parley_head=\${__parley_line#* }
+  __parley_mark=\${__parley_head%% *}
+  __parley_head=\${__parley_head#* }
+  __parley_after=\${__parley_head% *} __parley_left=\${__parley_head#* }
+  __parley_text=
+  while [ "$__parley_left" -gt 0 ]; do
+    IFS= read -r __parley_line || exit 0
+    __parley_text=$__parley_text$__parley_line'
+'
+    __parley_left=$((__parley_left - 1))
+  done
+  __parley_left=$__parley_after __parley_after=
+  while [ "$__parley_left" -gt 0 ]; do
+    IFS= read -r __parley_line || exit 0
+    __parley_after=$__parley_after$__parley_line'
+'
+    __parley_left=$((__parley_left - 1))
+  done
+  for __parley_once in 1; do command eval "$__parley_text" 6>&- 7>&-; done
+  { __parley_code=$?; set +eux; } 2>/dev/null
+  command eval "$__parley_after"
+  printf '\\036%s\\036' "$__parley_mark" >&6
+  printf '%s %s %s\\036' "$__parley_mark" "$__parley_code" "$PWD" >&7
+done`
+
+/** Starts bash where there is one, else sh; in `/` when the folder is not there. */
+export const shellArgv = (secret: string, cwd: string): [string, ...string[]] => [
+  '/bin/sh',
+  '-c',
+  'if command -v bash >/dev/null 2>&1; then exec bash --noprofile --norc -c "$1" bash; else exec sh -c "$1" sh; fi',
+  'sh',
+  shellLoop(secret, cwd),
+]
+
+/** A command as the loop reads it. Variables are put back as they were when the command has ended. */
+export function frame(secret: string, mark: string, command: string, env: Record<string, string> = {}): string {
+  const names = Object.keys(env).map(variable)
+  const save = names.map((name) => `__parley_had_${name}=\${${name}+x} __parley_old_${name}=\${${name}-}\n`).join('')
+  const text = names.length === 0 ? command : `${save}${exports(env)}eval ${quote(command)}`
+  const after = names.map(putBack).join('\n')
+  const lines = text.split('\n')
+  const afterLines = after === '' ? [] : after.split('\n')
+  if (text.includes('\0')) throw new Error('a NUL byte cannot be passed to a shell')
+  // The empty line first ends whatever an earlier command left unread without a line end.
+  return ['', `${secret} ${mark} ${afterLines.length} ${lines.length}`, ...lines, ...afterLines, ''].join('\n')
+}
+
+const putBack = (name: string) =>
+  `if [ -n "$__parley_had_${name}" ]; then ${name}=$__parley_old_${name}; else unset ${name}; fi; unset __parley_had_${name} __parley_old_${name}`
