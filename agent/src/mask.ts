@@ -45,35 +45,36 @@ export function masker(secrets: readonly { name: string; value: string }[]): Mas
       compiled = null
     }
   }
-  const stream = () => {
-    let held = ''
-    let seen: { by: Matcher; cursor: Cursor } | null = null
-    return {
-      push(chunk: string): string {
-        const raw = held + chunk
-        held = ''
-        if (known.size === 0) return raw
-        const { matcher } = compile()
-        const cursor = matcher.find(raw, seen?.by === matcher ? seen.cursor : undefined)
-        const cut = cutBefore(cursor, raw.length - 4 * matcher.longest)
-        held = raw.slice(cut)
-        seen = cut > cursor.open ? null : { by: matcher, cursor: shift(cursor, cut) }
-        return replace(
-          raw,
-          cursor.ranges.filter((range) => range.end <= cut),
-          cut,
-        )
-      },
-      end(): string {
-        const rest = text(held)
-        held = ''
-        seen = null
-        return rest
-      },
-    }
-  }
   for (const { name, value } of secrets) add(name, value)
+  const stream = () => maskedStream(text, () => (known.size === 0 ? null : compile().matcher), replace)
   return { text, add, stream, value: <T>(json: T) => (known.size === 0 ? json : (deep(json, text) as T)) }
+}
+
+type Replace = (text: string, ranges: readonly Range[], to: number) => string
+
+function maskedStream(text: (raw: string) => string, current: () => Matcher | null, replace: Replace) {
+  let held = ''
+  let seen: { by: Matcher; cursor: Cursor } | null = null
+  return {
+    push(chunk: string): string {
+      const raw = held + chunk
+      held = ''
+      const matcher = current()
+      if (matcher === null) return raw
+      const cursor = matcher.find(raw, seen?.by === matcher ? seen.cursor : undefined)
+      const cut = cutBefore(cursor, raw.length - 4 * matcher.longest)
+      held = raw.slice(cut)
+      seen = cut > cursor.open ? null : { by: matcher, cursor: shift(cursor, cut) }
+      const whole = cursor.ranges.filter((range) => range.end <= cut)
+      return replace(raw, whole, cut)
+    },
+    end(): string {
+      const rest = text(held)
+      held = ''
+      seen = null
+      return rest
+    },
+  }
 }
 
 /** A match that may still grow is held whole, but a chain of overlapping ones no longer than `farthest` allows. */

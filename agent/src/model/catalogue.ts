@@ -75,7 +75,7 @@ function described(provider: string, name: string, info: ModelInfo | null): Cata
     provider,
     name,
     verified: known?.name === name,
-    context_window: info?.context_window ?? null,
+    context_window: info?.context_window ?? known?.context ?? null,
     max_output: known?.output ?? null,
     vision: ['openai', 'anthropic', 'gemini'].includes(provider) ? !blind.test(name) : seeing.test(name),
     prices: info === null ? null : pricesOf(info),

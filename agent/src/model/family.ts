@@ -4,8 +4,8 @@ import type { Message, ModelRequest } from './model.ts'
 
 /** What differs between the wires when our messages become the library's. */
 export interface Dialect {
-  /** The array of the request's body that holds the history. */
-  list: 'messages' | 'input'
+  /** The array of the request's body that holds the history; null where a body must go out as the library made it. */
+  list: 'messages' | 'input' | null
   /** `leading`: system messages at the start stand outside the list, later ones are sent as the user's. */
   system: 'inside' | 'leading'
   /** Neighbours that become one element, or that must stay together. */

@@ -6,6 +6,7 @@ import type { LlmConfig } from './config.ts'
 import { ask, calls, failure, modelAt, result, system, user } from './conformance.ts'
 import { history } from './history.ts'
 import type { Message } from './model.ts'
+import { chatDialect } from './openai-compatible.ts'
 
 /* What is sent is the same whether the earlier messages were kept as bytes or converted again. */
 
@@ -47,7 +48,7 @@ const messages = fc.array(
 
 const configs: LlmConfig[] = [
   { model: 'openai/local', base_url: 'http://127.0.0.1:1/v1', proxy_extra_body: { user: 'ada', messages: 'no' } },
-  { model: 'deepseek/deepseek-chat', api_key: 'k' },
+  { model: 'deepseek/deepseek-chat', api_key: 'k', disable_vision: false },
   { model: 'openai/gpt-5', api_key: 'k' },
   { model: 'openai/gpt-4.1', api_key: 'k', api_mode: 'chat' },
   { model: 'anthropic/claude-sonnet-4-5', api_key: 'k' },
@@ -82,7 +83,7 @@ for (const config of configs) {
 }
 
 test('a step converts the new messages only, and a changed history is converted again', () => {
-  const past = history(messagesDialect, true)
+  const past = history(messagesDialect, true, true)
   const first = [system('Rules.'), user('Begin.'), calls('a'), result('a')]
   const one = past.plan('c', first)
   assert.equal(one.from, 0)
@@ -97,4 +98,19 @@ test('a step converts the new messages only, and a changed history is converted 
   assert.equal(past.plan('c', [...grown, calls('c')]).from, 5)
   assert.equal(past.plan('c', [system('Rules.'), ...grown.slice(1), calls('c')]).from, 0)
   assert.equal(past.plan('other', [...grown, calls('c')]).from, 0)
+})
+
+test('a batch of results is kept together, with the pictures that follow it', () => {
+  const past = history(chatDialect, true, true)
+  const shown: Message = {
+    role: 'tool',
+    parts: [{ type: 'tool-result', id: 'a', name: 'x', content: [picture], isError: false }],
+  }
+  const messages = [user('Begin.'), calls('a', 'b'), shown, result('b')]
+  past.plan('c', messages).splice('{"messages":[1,2,3,4,5]}')
+  const more = [...messages, calls('c')]
+  const plan = past.plan('c', more)
+  assert.equal(plan.from, 2)
+  plan.splice('{"messages":[3,4,5,6]}')
+  assert.equal(past.plan('c', [...more, result('c')]).from, 4)
 })

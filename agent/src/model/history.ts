@@ -31,17 +31,23 @@ interface Kept {
 const conversations = 4
 const mostBytes = 64 * 1024 * 1024
 
-/** @param caching whether cache markers are placed */
-export function history(dialect: Dialect, caching: boolean): History {
+/**
+ * @param caching whether cache markers are placed
+ * @param vision whether images are sent
+ */
+export function history(dialect: Dialect, caching: boolean, vision: boolean): History {
+  const apart = vision && dialect.toolImages === 'after'
+
   const kept = new Map<string, Kept>()
   return {
     plan(cacheKey, messages) {
       const marked = caching && dialect.marker !== null ? markedPlaces(messages) : new Set<number>()
+      if (dialect.list === null) return { from: 0, marked, splice: (body) => Buffer.from(body) }
       const old = kept.get(cacheKey)
       const usable = old !== undefined && begins(messages, old, marked) ? old : null
       const from = usable?.messages.length ?? 0
       const splice = (body: string) => {
-        const { bytes, keep } = spliced(body, usable, messages, dialect)
+        const { bytes, keep } = spliced(body, usable, messages, dialect, apart)
         kept.delete(cacheKey)
         if (keep !== null && keep.used <= mostBytes)
           kept.set(cacheKey, { ...keep, marks: marks(marked, keep.messages.length) })
@@ -65,8 +71,8 @@ function begins(messages: readonly Message[], old: Kept, marked: ReadonlySet<num
 const same = (a: Message, b: Message | undefined) =>
   a === b || (b !== undefined && a.parts === b.parts && a.role === b.role && a.cache === b.cache)
 
-function spliced(body: string, usable: Kept | null, messages: readonly Message[], dialect: Dialect) {
-  const span = arraySpan(body, dialect.list)
+function spliced(body: string, usable: Kept | null, messages: readonly Message[], dialect: Dialect, apart: boolean) {
+  const span = dialect.list === null ? null : arraySpan(body, dialect.list)
   if (span === null) return { bytes: Buffer.from(body), keep: null }
   const before = usable === null ? Buffer.alloc(0) : usable.bytes.subarray(0, usable.used)
   const bytes = Buffer.concat([
@@ -74,30 +80,38 @@ function spliced(body: string, usable: Kept | null, messages: readonly Message[]
     before,
     Buffer.from((before.length > 0 && span.ends.length > 0 ? ',' : '') + body.slice(span.open)),
   ])
-  const cut = lastGroup(messages, usable?.messages.length ?? 0, dialect)
+  const cut = lastGroup(messages, usable?.messages.length ?? 0, dialect, apart)
   const elements = span.ends.length - cut.elements
   if (cut.exact !== span.ends.length || elements <= 0) return { bytes, keep: usable }
   const added = (before.length > 0 ? ',' : '') + body.slice(span.open, span.ends[elements - 1])
   return { bytes, keep: { messages: messages.slice(0, cut.from), marks: '', ...append(usable, added) } }
 }
 
-/** Where the last group of the messages begins, of how many elements it is, and how many there should be from `from` on. */
-function lastGroup(messages: readonly Message[], from: number, dialect: Dialect) {
+/**
+ * Where the last group of the messages begins, of how many elements it is, and how many there should be from `from` on.
+ * @param apart images of tool results are one element more, after their group
+ */
+function lastGroup(messages: readonly Message[], from: number, dialect: Dialect, apart: boolean) {
   const start = Math.max(from, dialect.system === 'leading' ? leadingSystem(messages) : 0)
-  let group = { from: start, elements: 0, exact: 0 }
+  let group = { from: start, elements: 0, exact: 0, images: false }
   let previous: Message | undefined
   for (let i = start; i < messages.length; i++) {
     const message = messages[i]
     if (message === undefined) break
     const joined = previous !== undefined && dialect.joins(previous, message)
-    const count = dialect.elements(message, joined)
-    group = joined
-      ? { ...group, elements: group.elements + count, exact: group.exact + count }
-      : { from: i, elements: count, exact: group.exact + count }
+    if (!joined) group = { from: i, elements: 0, exact: group.exact, images: false }
+    const images = apart && !group.images && hasToolImage(message)
+    const count = dialect.elements(message, joined) + (images ? 1 : 0)
+    group.elements += count
+    group.exact += count
+    group.images ||= images
     previous = message
   }
   return group
 }
+
+const hasToolImage = ({ parts }: Message) =>
+  parts.some((part) => part.type === 'tool-result' && part.content.some(({ type }) => type === 'image'))
 
 function append(usable: Kept | null, text: string): { bytes: Buffer; used: number } {
   const used = usable?.used ?? 0

@@ -224,3 +224,36 @@ test('the catalogue lists models that converse, the verified ones first, without
   assert.ok(!models.some(({ name }) => /embedding|whisper/.test(name)))
   assert.equal(new Set(models.map(({ provider, name }) => `${provider}/${name}`)).size, models.length)
 })
+
+test('bedrock is asked with the credentials of the configuration only, never with those of the machine', async () => {
+  process.env['AWS_ACCESS_KEY_ID'] = 'AKIAOFTHEMACHINE'
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'machine-secret'
+  process.env['AWS_REGION'] = 'eu-west-9'
+  process.env['AWS_BEARER_TOKEN_BEDROCK'] = 'machine-token'
+  const model = 'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0'
+  const own = { model, api_key: '', cloud_region_name: 'us-east-1' }
+  try {
+    const nothing = await failure(ask(modelAt({ model }), [user('Hi.')]))
+    assert.equal(nothing.kind, 'config')
+    assert.equal((await failure(ask(modelAt(own), [user('Hi.')]))).kind, 'auth')
+    const keys = {
+      cloud_access_key_id: 'AKIAOWN',
+      cloud_secret_access_key: 'own-secret',
+      cloud_session_token: 'own-session',
+    }
+    const { url, headers } = await sent({ ...own, ...keys })
+    assert.match(url, /^https:\/\/bedrock-runtime\.us-east-1\.amazonaws\.com\/model\/.*converse-stream$/)
+    assert.match(headers.get('authorization') ?? '', /^AWS4-HMAC-SHA256 Credential=AKIAOWN\/\d+\/us-east-1\/bedrock/)
+    assert.equal(headers.get('x-amz-security-token'), 'own-session')
+    assert.equal((await failure(ask(modelAt({ ...own, ...keys, cloud_role_name: 'r' }), [user('Hi.')]))).kind, 'config')
+  } finally {
+    for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION', 'AWS_BEARER_TOKEN_BEDROCK'])
+      delete process.env[name]
+  }
+})
+
+test('safety settings reach gemini', async () => {
+  const safety_settings = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }]
+  const { body } = await sent({ model: 'gemini/gemini-2.5-flash', safety_settings })
+  assert.deepEqual(body['safetySettings'], safety_settings)
+})

@@ -30,12 +30,12 @@ export function openModel(config: LlmConfig, deps: ModelDeps): Model {
   const found = providerOf(config)
   const [prefix, name] = canonical(config, found?.prefix ?? '', found?.name ?? config.model)
   const facts = lookUp(prefix, name)
-  const vision = facts.vision && config.disable_vision !== true
-  const past = found === null ? null : history(found.provider.family.dialect, config.caching_prompt !== false)
+  const vision = config.disable_vision === false || (facts.vision && config.disable_vision !== true)
+  const past = found === null ? null : history(found.provider.family.dialect, config.caching_prompt !== false, vision)
   return {
     name: config.model,
     contextWindow: config.max_input_tokens ?? facts.context_window,
-    vision: config.disable_vision === false ? true : vision,
+    vision,
     cost: (usage) => costOf(usage, prefix, name, config),
     async *stream(request, signal) {
       const hide = masker(secretsOf(config)).text
@@ -47,7 +47,7 @@ export function openModel(config: LlmConfig, deps: ModelDeps): Model {
         config: { ...config, base_url: address(config, provider, found.prefix) },
       }
       check(own)
-      yield* attempt(own, { request, signal, past, vision: config.disable_vision === false || vision, hide, deps })
+      yield* attempt(own, { request, signal, past, vision, hide, deps })
     },
   }
 }

@@ -1,6 +1,8 @@
 import { anthropic } from './anthropic.ts'
+import { bedrock } from './bedrock.ts'
 import type { LlmConfig } from './config.ts'
-import type { Provider } from './family.ts'
+import type { Family, Provider } from './family.ts'
+import { google } from './google.ts'
 import { openaiCompatible } from './openai-compatible.ts'
 import { openaiChat, openaiResponses } from './openai.ts'
 
@@ -8,7 +10,7 @@ const compatible = openaiCompatible()
 const thinking = openaiCompatible({ replay: true })
 
 const own = (): Provider => ({ family: compatible, baseUrl: null, needsKey: false, prices: null })
-const hosted = (baseUrl: string, prices: string | null, family = compatible): Provider => ({
+const hosted = (baseUrl: string, prices: string | null, family: Family = compatible): Provider => ({
   family,
   baseUrl,
   needsKey: true,
@@ -19,6 +21,8 @@ const hosted = (baseUrl: string, prices: string | null, family = compatible): Pr
 export const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
   ['anthropic', { family: anthropic, baseUrl: 'https://api.anthropic.com/v1', needsKey: true, prices: 'anthropic' }],
   ['openai', { family: openaiResponses, baseUrl: 'https://api.openai.com/v1', needsKey: true, prices: 'openai' }],
+  ['gemini', hosted('https://generativelanguage.googleapis.com/v1beta', 'google', google)],
+  ['bedrock', { family: bedrock, baseUrl: 'https://bedrock-runtime.amazonaws.com', needsKey: false, prices: 'aws' }],
   ['openrouter', hosted('https://openrouter.ai/api/v1', 'openrouter')],
   ['deepseek', hosted('https://api.deepseek.com/v1', 'deepseek', thinking)],
   ['groq', hosted('https://api.groq.com/openai/v1', 'groq')],
@@ -64,5 +68,6 @@ function spoken(prefix: string, provider: Provider, { base_url, api_mode }: LlmC
 
 function guessOf(model: string): string | null {
   if (/^claude/i.test(model)) return 'anthropic'
+  if (/^gemini/i.test(model)) return 'gemini'
   return /^(gpt-|o\d|chatgpt)/i.test(model) ? 'openai' : null
 }

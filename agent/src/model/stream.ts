@@ -27,45 +27,51 @@ export async function* modelParts(
   let responseId = ''
   let finish: Finish | null = null
   for await (const part of stream) {
-    switch (part.type) {
-      case 'stream-start':
-        if (strict) refuseUnknown(part.warnings)
-        break
-      case 'response-metadata':
-        responseId = part.id ?? responseId
-        break
-      case 'text-delta':
-        writing(true)
-        if (part.delta !== '') yield { type: 'text', text: part.delta }
-        break
-      case 'tool-input-start':
-      case 'tool-input-delta':
-        writing(true)
-        break
-      case 'reasoning-start':
-      case 'reasoning-delta':
-        writing(false)
-        remember(reasoning, part)
-        if (part.type === 'reasoning-delta' && part.delta !== '') yield { type: 'reasoning', text: part.delta }
-        break
-      case 'reasoning-end':
-        remember(reasoning, part)
-        yield { type: 'reasoning-end', ...replayOf(reasoning.get(part.id)) }
-        break
-      case 'tool-call':
-        calls.push({ type: 'tool-call', id: part.toolCallId, name: part.toolName, arguments: part.input })
-        break
-      case 'error':
-        throw part.error
-      case 'finish':
-        finish = { type: 'finish', reason: reasonOf(part.finishReason), usage: usageOf(part.usage), responseId }
-        break
-    }
+    if (part.type === 'stream-start' && strict) refuseUnknown(part.warnings)
+    if (part.type === 'response-metadata') responseId = part.id ?? responseId
+    if (part.type === 'text-delta' || part.type === 'tool-input-start') writing(true)
+    if (part.type === 'reasoning-start') writing(false)
+    if (part.type === 'tool-call') calls.push(toolCall(part))
+    if (part.type === 'error') throw part.error
+    if (part.type === 'finish') finish = { type: 'finish', ...outcome(part), responseId }
+    const said = saying(part, reasoning)
+    if (said !== null) yield said
   }
   if (finish === null) throw new ModelError('transient', 'The answer ended before it was complete.')
   yield* calls
   yield finish
 }
+
+/** The part that can be given out as it comes, or null. */
+function saying(part: LanguageModelV4StreamPart, reasoning: Map<string, Replay>): ModelPart | null {
+  switch (part.type) {
+    case 'text-delta':
+      return part.delta === '' ? null : { type: 'text', text: part.delta }
+    case 'reasoning-start':
+      remember(reasoning, part)
+      return null
+    case 'reasoning-delta':
+      remember(reasoning, part)
+      return part.delta === '' ? null : { type: 'reasoning', text: part.delta }
+    case 'reasoning-end':
+      remember(reasoning, part)
+      return { type: 'reasoning-end', ...replayOf(reasoning.get(part.id)) }
+    default:
+      return null
+  }
+}
+
+const toolCall = (part: { toolCallId: string; toolName: string; input: string }): ToolCall => ({
+  type: 'tool-call',
+  id: part.toolCallId,
+  name: part.toolName,
+  arguments: part.input,
+})
+
+const outcome = (part: { finishReason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage }) => ({
+  reason: reasonOf(part.finishReason),
+  usage: usageOf(part.usage),
+})
 
 function refuseUnknown(warnings: readonly { type: string; feature?: string; details?: string }[]) {
   const unknown = warnings
@@ -88,18 +94,12 @@ interface Replay {
 
 function remember(reasoning: Map<string, Replay>, part: { id: string; providerMetadata?: Record<string, unknown> }) {
   const seen = reasoning.get(part.id) ?? {}
-  for (const facts of Object.values(part.providerMetadata ?? {})) {
-    if (typeof facts !== 'object' || facts === null) continue
-    const { signature, redactedData, itemId, reasoningEncryptedContent, thoughtSignature } = facts as Record<
-      string,
-      unknown
-    >
-    if (typeof signature === 'string') seen.signature = (seen.signature ?? '') + signature
-    if (typeof thoughtSignature === 'string') seen.signature = thoughtSignature
-    if (typeof redactedData === 'string') seen.redacted = redactedData
-    if (typeof itemId === 'string') seen.item = itemId
-    if (typeof reasoningEncryptedContent === 'string') seen.encrypted = reasoningEncryptedContent
-  }
+  const facts: unknown = Object.values(part.providerMetadata ?? {})[0] // a provider's other names say the same again
+  const { signature, redactedData, itemId, reasoningEncryptedContent } = (facts ?? {}) as Record<string, unknown>
+  if (typeof signature === 'string') seen.signature = (seen.signature ?? '') + signature
+  if (typeof redactedData === 'string') seen.redacted = redactedData
+  if (typeof itemId === 'string') seen.item = itemId
+  if (typeof reasoningEncryptedContent === 'string') seen.encrypted = reasoningEncryptedContent
   reasoning.set(part.id, seen)
 }
 

@@ -41,58 +41,67 @@ interface Parts {
 export function openCall({ fetch, clock, limits, signal, body }: Parts): Call {
   const over = new AbortController()
   const ends = AbortSignal.any([signal, over.signal])
-  const done = new AbortController()
-  const start = clock.millis()
-  let heard = start
-  let silence = limits.thinkMs
   let failure: ModelError | null = null
-
   const fail = (error: ModelError) => {
     failure ??= error
     over.abort(failure)
     return failure
   }
+  const watch = watchSilence(clock, limits, fail)
+  return {
+    signal: ends,
+    failure: () => failure,
+    writing: watch.writing,
+    fetch: async (url, init) => {
+      const sent = typeof init?.body === 'string' ? { body: body(init.body) as Uint8Array<ArrayBuffer> } : {}
+      const response = await fetch(url, { ...init, ...sent, redirect: 'manual', signal: ends })
+      watch.heard()
+      await refuse(response).catch((error: ModelError) => Promise.reject(fail(error)))
+      const { status, statusText, headers } = response
+      const counted = response.body?.pipeThrough(counter(limits.bytes, watch.heard, fail)) ?? null
+      return new Response(counted, { status, statusText, headers })
+    },
+    [Symbol.dispose]() {
+      watch.stop()
+      over.abort()
+    },
+  }
+}
+
+/** Fails the call that says nothing for too long, or that takes too long as a whole. */
+function watchSilence(clock: Clock, limits: Limits, fail: (error: ModelError) => void) {
+  const done = new AbortController()
+  const start = clock.millis()
+  let heard = start
+  let silence = limits.thinkMs
   const watch = async () => {
     for (;;) {
-      const due = Math.min(heard + silence, start + limits.callMs)
-      const wait = due - clock.millis()
+      const wait = Math.min(heard + silence, start + limits.callMs) - clock.millis()
       if (wait <= 0) break
       await clock.sleep(Math.min(wait, limits.idleMs), done.signal)
     }
     const waited = Math.round((clock.millis() - heard) / 1000)
-    fail(
-      new ModelError('transient', `The provider was silent for ${waited} s, or the call took too long; it was ended.`),
-    )
+    const why = clock.millis() - heard >= silence ? `was silent for ${waited} s` : 'took too long to answer in full'
+    fail(new ModelError('transient', `The provider ${why}; the call was ended.`))
   }
   watch().catch(() => {}) // rejects only when the call is over
+  return {
+    stop: () => done.abort(),
+    heard: () => void (heard = clock.millis()),
+    writing: (now: boolean) => void (silence = now ? limits.idleMs : limits.thinkMs),
+  }
+}
+
+function counter(most: number, heard: () => void, fail: (error: ModelError) => ModelError) {
   let bytes = 0
-  const count = new TransformStream<Uint8Array, Uint8Array>({
+  return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      heard = clock.millis()
+      heard()
       bytes += chunk.byteLength
-      if (bytes > limits.bytes) throw fail(tooLong(limits.bytes))
+      if (bytes > most) throw fail(tooLong(most))
       controller.enqueue(chunk)
     },
   })
-  return {
-    signal: ends,
-    failure: () => failure,
-    writing(now) {
-      silence = now ? limits.idleMs : limits.thinkMs
-    },
-    fetch: async (url, init) => {
-      const sent = typeof init?.body === 'string' ? { body: body(init.body) as Uint8Array<ArrayBuffer> } : {}
-      const response = await fetch(url, { ...init, ...sent, redirect: 'manual', signal: ends })
-      heard = clock.millis()
-      await refuse(response).catch((error: ModelError) => Promise.reject(fail(error)))
-      const { status, statusText, headers } = response
-      return new Response(response.body?.pipeThrough(count) ?? null, { status, statusText, headers })
-    },
-    [Symbol.dispose]() {
-      done.abort()
-      over.abort()
-    },
-  }
 }
 
 const tooLong = (bytes: number) =>

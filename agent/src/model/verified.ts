@@ -7,6 +7,8 @@ export interface VerifiedModel {
   provider: string
   name: string
   output: number
+  /** Tokens, where the price table does not say. */
+  context?: number
 }
 
 export const verifiedModels: readonly VerifiedModel[] = [
@@ -21,9 +23,9 @@ export const verifiedModels: readonly VerifiedModel[] = [
   { provider: 'openai', name: 'gpt-4.1', output: 32_768 },
   { provider: 'openai', name: 'o3', output: 100_000 },
   { provider: 'openai', name: 'o4-mini', output: 100_000 },
-  { provider: 'gemini', name: 'gemini-2.5-pro', output: 65_536 },
+  { provider: 'gemini', name: 'gemini-2.5-pro', output: 65_536, context: 1_048_576 },
   { provider: 'gemini', name: 'gemini-2.5-flash', output: 65_536 },
-  { provider: 'parley', name: 'demo', output: 4_096 },
+  { provider: 'parley', name: 'demo', output: 4_096, context: 128_000 },
 ]
 
 /** Names of models that take images, for providers whose others do not. */

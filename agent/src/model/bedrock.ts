@@ -1,0 +1,63 @@
+import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock'
+import { apiKey, type LlmConfig } from './config.ts'
+import type { Dialect, Family } from './family.ts'
+import { ModelError } from './model.ts'
+import { reasoningOf } from './reasoning.ts'
+
+/*
+ * Bedrock. Requests are signed with the credentials of the configuration and with nothing else: no variable, file or role of
+ * this machine is ever used, so everything that the library would look up there is given to it.
+ */
+
+const dialect: Dialect = {
+  list: null,
+  system: 'leading',
+  joins: () => false,
+  elements: () => 1,
+  marker: { amazonBedrock: { cachePoint: { type: 'default' } } },
+  toolImages: 'inside',
+  reasoning({ signature, redacted }) {
+    if (redacted !== undefined) return { amazonBedrock: { redactedData: redacted } }
+    if (signature === undefined || signature.startsWith('{')) return null
+    return { amazonBedrock: { signature } }
+  },
+}
+
+export const bedrock: Family = {
+  dialect,
+  open(model, config, fetch) {
+    const region = required(config, 'cloud_region_name')
+    const common = { region, fetch, baseURL: config.cloud_runtime_endpoint || endpoint(region) }
+    const key = apiKey(config)
+    if (key !== null) return createAmazonBedrock({ ...common, apiKey: key }).languageModel(model)
+    const credentials = {
+      accessKeyId: required(config, 'cloud_access_key_id'),
+      secretAccessKey: required(config, 'cloud_secret_access_key'),
+      ...(config.cloud_session_token ? { sessionToken: config.cloud_session_token } : {}),
+    }
+    // An empty key stops the library from taking one of the environment.
+    const provider = createAmazonBedrock({ ...common, apiKey: '', credentialProvider: async () => credentials })
+    return provider.languageModel(model)
+  },
+  options: (_request, config) => {
+    if (config.cloud_profile_name || config.cloud_role_name)
+      throw new ModelError(
+        'config',
+        'cloud_profile_name and cloud_role_name are not supported; set an access key instead.',
+      )
+    return reasoningOf(config)
+  },
+}
+
+const endpoint = (region: string) =>
+  `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+
+function required(
+  config: LlmConfig,
+  field: 'cloud_region_name' | 'cloud_access_key_id' | 'cloud_secret_access_key',
+): string {
+  const value = config[field]
+  if (!value)
+    throw new ModelError(field === 'cloud_region_name' ? 'config' : 'auth', `${field} is not set for ${config.model}.`)
+  return value
+}

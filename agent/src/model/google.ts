@@ -1,0 +1,35 @@
+import { createGoogle } from '@ai-sdk/google'
+import { apiKey } from './config.ts'
+import type { Dialect, Family } from './family.ts'
+import { reasoningOf } from './reasoning.ts'
+
+/*
+ * Gemini. Thoughts are not sent back: the library marks the calls of earlier turns as to be taken without them.
+ */
+
+const dialect: Dialect = {
+  list: null,
+  system: 'leading',
+  joins: () => false,
+  elements: () => 1,
+  marker: null,
+  toolImages: 'inside',
+  reasoning: () => null,
+}
+
+export const google: Family = {
+  dialect,
+  open: (model, config, fetch) =>
+    createGoogle({ apiKey: apiKey(config) ?? '', baseURL: config.base_url ?? '', fetch }).chat(model),
+  options: (_request, config) => {
+    const { safety_settings: settings, extended_thinking_budget: budget } = config
+    const thinking = budget ? { thinkingConfig: { thinkingBudget: budget } } : {}
+    const safety = settings
+      ? { safetySettings: settings.map(({ category, threshold }) => ({ category, threshold })) }
+      : {}
+    return {
+      ...reasoningOf(config),
+      providerOptions: { google: JSON.parse(JSON.stringify({ ...thinking, ...safety })) },
+    }
+  },
+}
