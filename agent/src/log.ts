@@ -19,7 +19,9 @@ export interface Log {
   publish(delta: Delta): void
   /** Events that others appended (messages, pause requests) since the last call; they are in `events` from then on. */
   inbox(): Promise<LogEvent[]>
-  /** Resolves when `inbox` may have something. */
+  /** Everything up to this `seq` is in `events`; beyond it our own events may stand before others' that we have not read. */
+  readonly readSeq: number
+  /** Resolves when `inbox` may have something. Rejects or resolves when the signal is aborted, without a read for it. */
   woken(signal: AbortSignal): Promise<void>
 }
 

@@ -51,6 +51,10 @@ export function memoryLog(clock: Clock, before: readonly LogEvent[] = [], commit
     events,
     deltas,
     stored,
+    get readSeq() {
+      const gap = stored.findIndex((event, at) => at >= read && !own.has(event.id))
+      return gap < 0 ? stored.length : gap
+    },
     append(...added) {
       const mine = added.map((one, at) => made(one, events.length + at + 1))
       for (const event of mine) own.add(event.id)

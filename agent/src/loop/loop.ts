@@ -1,4 +1,3 @@
-import type { LogEvent } from '@parley/contract/events'
 import { Fenced } from '../log.ts'
 import type { Tool } from '../tools/tool.ts'
 import { toolset } from '../tools/toolset.ts'
@@ -17,16 +16,8 @@ export interface Outcome {
   /** Of an error or the rule of `stuck`: stable and readable by programs. */
   code?: string
   detail?: string
-  /** Of the last event this run has taken notice of; a later message asks for another run. */
+  /** This run has taken notice of everything up to here; a later message asks for another run. */
   seenSeq: number
-}
-
-/** Where the events stop being without gaps: what was appended beyond by others has not been read yet. */
-function readUpTo(events: readonly LogEvent[]): number {
-  const seqs = new Set(events.map((event) => event.seq))
-  let last = 0
-  while (seqs.has(last + 1)) last += 1
-  return last
 }
 
 type Ending = Omit<Outcome, 'seenSeq'>
@@ -40,7 +31,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   try {
     const ending = await drive(work).catch((error: unknown) => afterError(work, error))
     await work.journal.log.flush()
-    return { ...ending, seenSeq: readUpTo(options.log.events) }
+    return { ...ending, seenSeq: options.log.readSeq }
   } finally {
     if (options.memory === undefined) await closeTools(options.tools, work.memory)
   }

@@ -102,7 +102,7 @@ async function typed(shell: Shell, call: Input, context: ToolContext): Promise<O
 async function shellOf({ memory, hands, workingDir }: ToolContext): Promise<Shell> {
   const open = memory.get('shell') as Shell | undefined
   if (open !== undefined) return open
-  const shell = await hands.shell({ cwd: workingDir, env: { PAGER: 'cat', GIT_PAGER: 'cat' } })
+  const shell = await hands.shell({ cwd: workingDir })
   memory.set('shell', shell)
   return shell
 }
