@@ -1,5 +1,5 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { apiKey, type LlmConfig } from './config.ts'
+import { apiKey, given, type LlmConfig } from './config.ts'
 import type { Dialect, Family } from './family.ts'
 import type { Message } from './model.ts'
 import { reasoningOf } from './reasoning.ts'
@@ -27,7 +27,11 @@ export const anthropic: Family = {
     const provider = createAnthropic({ apiKey: apiKey(config) ?? '', baseURL: config.base_url ?? '', fetch })
     return provider.languageModel(model)
   },
-  options: (request, config) => ({ ...reasoningOf(config), ...thinking(config, request.maxOutputTokens) }),
+  options: (request, config) => ({
+    ...given({ topK: config.top_k }),
+    ...reasoningOf(config),
+    ...thinking(config, request.maxOutputTokens),
+  }),
 }
 
 const leastBudget = 1024

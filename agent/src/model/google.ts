@@ -1,5 +1,5 @@
 import { createGoogle } from '@ai-sdk/google'
-import { apiKey } from './config.ts'
+import { apiKey, given } from './config.ts'
 import type { Dialect, Family } from './family.ts'
 import { reasoningOf } from './reasoning.ts'
 
@@ -28,6 +28,7 @@ export const google: Family = {
       ? { safetySettings: settings.map(({ category, threshold }) => ({ category, threshold })) }
       : {}
     return {
+      ...given({ topK: config.top_k }),
       ...reasoningOf(config),
       providerOptions: { google: JSON.parse(JSON.stringify({ ...thinking, ...safety })) },
     }

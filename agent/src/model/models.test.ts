@@ -132,6 +132,7 @@ test('the settings of a model reach its provider', async () => {
     },
   )
   assert.deepEqual(claude.body['thinking'], { type: 'enabled', budget_tokens: 7999 })
+  assert.equal((await sent({ model: 'anthropic/claude-opus-4-1', top_k: 40 })).body['top_k'], 40)
 })
 
 test('an unknown setting is dropped, or refused where dropping is off', async () => {
@@ -249,6 +250,22 @@ test('bedrock is asked with the credentials of the configuration only, never wit
   } finally {
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION', 'AWS_BEARER_TOKEN_BEDROCK'])
       delete process.env[name]
+  }
+})
+
+test('no key or address of the machine is used for any provider', async () => {
+  const variables = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'GOOGLE_GENERATIVE_AI_API_KEY', 'OPENAI_API_KEY']
+  const addresses = ['ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL', 'GOOGLE_GENERATIVE_AI_BASE_URL']
+  for (const name of variables) process.env[name] = 'key-of-the-machine'
+  for (const name of addresses) process.env[name] = 'https://machine.example'
+  try {
+    for (const model of ['anthropic/claude-opus-4-1', 'openai/gpt-5', 'gemini/gemini-2.5-pro', 'groq/llama']) {
+      assert.equal((await failure(ask(modelAt({ model }), [user('Hi.')]))).kind, 'auth')
+      const { url, headers } = await sent({ model })
+      assert.doesNotMatch(url + JSON.stringify([...headers]), /machine/)
+    }
+  } finally {
+    for (const name of [...variables, ...addresses]) delete process.env[name]
   }
 })
 
