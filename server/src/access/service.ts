@@ -64,7 +64,7 @@ export function accessService({ store, pepper, clock }: { store: AccessStore; pe
       owner_id: owner,
       name: wanted.name,
       hash: hash(key),
-      hint: `${key.slice(0, 8)}…${key.slice(-4)}`,
+      last_four: key.slice(-4),
       scopes: [...(wanted.scopes ?? usualScopes)],
       created_at: clock.now(),
       last_used_at: null,
@@ -139,6 +139,11 @@ export function accessService({ store, pepper, clock }: { store: AccessStore; pe
         last_seen_at: clock.now(),
       })
       return { expiresAt }
+    },
+
+    closeSessions: async (user: string, except: string | null): Promise<void> => {
+      await store.deleteSessions(user, except)
+      found.clear()
     },
 
     async closeSession(id: string): Promise<void> {

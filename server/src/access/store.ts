@@ -7,7 +7,7 @@ export interface KeyRow {
   owner_id: string
   name: string | null
   hash: Buffer
-  hint: string
+  last_four: string
   scopes: Scope[]
   created_at: string
   last_used_at: string | null
@@ -54,7 +54,7 @@ export function accessStore(database: Database) {
     },
 
     keys: (owner: string): Promise<KeyRow[]> =>
-      db.selectFrom('api_key').selectAll().where('owner_id', '=', owner).orderBy('created_at').orderBy('id').execute(),
+      db.selectFrom('api_key').selectAll().where('owner_id', '=', owner).orderBy('created_at', 'desc').orderBy('id', 'desc').execute(),
 
     key: (owner: string, id: string): Promise<KeyRow | undefined> =>
       db.selectFrom('api_key').selectAll().where('owner_id', '=', owner).where('id', '=', id).executeTakeFirst(),
@@ -105,6 +105,12 @@ export function accessStore(database: Database) {
 
     async deleteSession(id: string): Promise<void> {
       await db.deleteFrom('browser_session').where('id', '=', id).execute()
+    },
+
+    async deleteSessions(user: string, except: string | null): Promise<void> {
+      let query = db.deleteFrom('browser_session').where('user_id', '=', user)
+      if (except !== null) query = query.where('id', '!=', except)
+      await query.execute()
     },
 
     /** The sealed text that is kept under `name`: the first one that was ever offered, whoever offers first. */

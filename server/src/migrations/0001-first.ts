@@ -14,8 +14,8 @@ const tables = [
     password_hash text,
     name text,
     role text not null check (role in ('owner', 'member')),
-    created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now())`,
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now())`,
   `create unique index app_user_email on app_user (lower(email))`,
   `create unique index app_user_one_owner on app_user (role) where role = 'owner'`,
 
@@ -23,37 +23,37 @@ const tables = [
     hash bytea primary key,
     purpose text not null,
     user_id uuid not null references app_user on delete cascade,
-    created_at timestamptz not null default now(),
-    expires_at timestamptz not null)`,
+    created_at timestamptz(3) not null default now(),
+    expires_at timestamptz(3) not null)`,
 
   `create table browser_session (
     id uuid primary key,
     hash bytea not null unique,
     user_id uuid not null references app_user on delete cascade,
-    created_at timestamptz not null default now(),
-    last_seen_at timestamptz not null default now(),
-    expires_at timestamptz not null)`,
+    created_at timestamptz(3) not null default now(),
+    last_seen_at timestamptz(3) not null default now(),
+    expires_at timestamptz(3) not null)`,
 
   `create table api_key (
     id uuid primary key,
     owner_id uuid not null references app_user on delete cascade,
     name text,
     hash bytea not null unique,
-    hint text not null,
+    last_four text not null,
     scopes text[] not null,
-    created_at timestamptz not null default now(),
-    last_used_at timestamptz,
-    expires_at timestamptz)`,
+    created_at timestamptz(3) not null default now(),
+    last_used_at timestamptz(3),
+    expires_at timestamptz(3))`,
   `create index api_key_owner on api_key (owner_id, created_at)`,
 
   `create table sandbox_key (
     sandbox_id uuid primary key,
     owner_id uuid not null references app_user on delete cascade,
     hash bytea not null unique,
-    created_at timestamptz not null default now())`,
+    created_at timestamptz(3) not null default now())`,
 
   // What the server itself keeps secret (the pepper of key hashes, the key of page ids), closed with the seal.
-  `create table server_secret (name text primary key, sealed text not null, created_at timestamptz not null default now())`,
+  `create table server_secret (name text primary key, sealed text not null, created_at timestamptz(3) not null default now())`,
 
   `create table idempotent_answer (
     owner_id uuid not null references app_user on delete cascade,
@@ -63,7 +63,7 @@ const tables = [
     status int,
     headers jsonb,
     body bytea,
-    created_at timestamptz not null default now(),
+    created_at timestamptz(3) not null default now(),
     primary key (owner_id, route, key))`,
   `create index idempotent_answer_age on idempotent_answer (created_at)`,
 
@@ -72,17 +72,17 @@ const tables = [
     name text not null,
     description text,
     sealed_value text not null,
-    created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now(),
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now(),
     primary key (owner_id, name))`,
 
   `create table settings (
     owner_id uuid primary key references app_user on delete cascade,
-    body jsonb not null,
-    sealed text,
+    -- the whole record, closed with the seal: keys are spread over it
+    sealed text not null,
     version int not null default 1,
-    created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now())`,
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now())`,
 
   `create table sandbox (
     id uuid primary key,
@@ -91,13 +91,13 @@ const tables = [
     wanted text not null check (wanted in ('running', 'paused', 'removed')),
     status text not null check (status in ('STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING')),
     status_detail text,
-    status_since timestamptz not null default now(),
-    status_until timestamptz,
+    status_since timestamptz(3) not null default now(),
+    status_until timestamptz(3),
     replica text,
-    created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now(),
-    last_used_at timestamptz not null default now(),
-    busy_until timestamptz not null default now())`,
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now(),
+    last_used_at timestamptz(3) not null default now(),
+    busy_until timestamptz(3) not null default now())`,
   `create index sandbox_owner on sandbox (owner_id, created_at desc, id)`,
   `create index sandbox_unsettled on sandbox (status) where status in ('STARTING', 'RUNNING') or wanted = 'removed'`,
 
@@ -129,8 +129,8 @@ const tables = [
     base_commit text,
     config jsonb not null default '{}',
     sealed_config text,
-    created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now())`,
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now())`,
   `create index conversation_owner_created on conversation (owner_id, created_at desc, id desc)`,
   `create index conversation_owner_updated on conversation (owner_id, updated_at desc, id desc)`,
   `create index conversation_sandbox on conversation (sandbox_id)`,
@@ -149,7 +149,7 @@ const tables = [
   `create table deleted_conversation (
     id uuid primary key,
     owner_id uuid not null references app_user on delete cascade,
-    deleted_at timestamptz not null default now())`,
+    deleted_at timestamptz(3) not null default now())`,
 
   `create table event (
     conversation_id uuid not null references conversation on delete cascade,
@@ -157,7 +157,7 @@ const tables = [
     id uuid not null,
     kind text not null,
     source text not null,
-    at timestamptz not null,
+    at timestamptz(3) not null,
     -- JSON text, kept byte for byte
     body text not null,
     primary key (conversation_id, seq))`,
@@ -177,9 +177,9 @@ const tables = [
     -- one entry for each status it has had, and what is to be told when it is READY
     log jsonb not null default '[]',
     notices jsonb not null default '[]',
-    created_at timestamptz not null default now(),
-    updated_at timestamptz not null default now(),
-    deadline_at timestamptz not null)`,
+    created_at timestamptz(3) not null default now(),
+    updated_at timestamptz(3) not null default now(),
+    deadline_at timestamptz(3) not null)`,
   `create index start_task_owner on start_task (owner_id, created_at desc, id desc)`,
   `create index start_task_conversation on start_task (conversation_id)`,
 
@@ -189,7 +189,7 @@ const tables = [
     start_task_id uuid not null references start_task on delete cascade,
     content jsonb not null,
     position int not null,
-    created_at timestamptz not null default now(),
+    created_at timestamptz(3) not null default now(),
     unique (start_task_id, position))`,
 ]
 

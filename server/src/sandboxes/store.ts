@@ -1,5 +1,7 @@
+import type { GitProvider } from '@parley/contract/git-provider'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
 import type { Database } from '@parley/store/database'
+import { type Transactional, transactional } from '@parley/store/transactional'
 import { sql } from 'kysely'
 
 export interface SandboxRow {
@@ -21,19 +23,19 @@ export interface SandboxRow {
 
 interface Tables {
   sandbox: SandboxRow
-  sandbox_repository: { sandbox_id: string; git_provider: string; repository: string }
+  sandbox_repository: { sandbox_id: string; git_provider: GitProvider; repository: string }
 }
 
 type Change = Partial<Pick<SandboxRow, 'wanted' | 'status' | 'status_detail' | 'status_until' | 'replica'>>
 
-export type SandboxStore = ReturnType<typeof sandboxStore>
+type Rows = ReturnType<typeof sandboxRows>
+export type SandboxStore = Transactional<Rows>
 
-export function sandboxStore(database: Database) {
+export const sandboxStore = (database: Database): SandboxStore => transactional(database, sandboxRows)
+
+function sandboxRows(database: Database) {
   const db = database.withTables<Tables>()
   return {
-    transaction: <R>(work: (store: SandboxStore, tx: Database) => Promise<R>): Promise<R> =>
-      database.transaction((tx) => work(sandboxStore(tx), tx)),
-
     /** Nobody else counts, adds or resumes this owner's sandboxes until the transaction ends. */
     async lockOwner(owner: string): Promise<void> {
       await database.rows(sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 0))`)
@@ -95,7 +97,7 @@ export function sandboxStore(database: Database) {
         where id = ${id}`.execute(db)
     },
 
-    async allow(id: string, kind: string, repository: string): Promise<void> {
+    async allow(id: string, kind: GitProvider, repository: string): Promise<void> {
       await db
         .insertInto('sandbox_repository')
         .values({ sandbox_id: id, git_provider: kind, repository })
@@ -103,7 +105,7 @@ export function sandboxStore(database: Database) {
         .execute()
     },
 
-    repositories: (id: string): Promise<{ git_provider: string; repository: string }[]> =>
+    repositories: (id: string): Promise<{ git_provider: GitProvider; repository: string }[]> =>
       db.selectFrom('sandbox_repository').select(['git_provider', 'repository']).where('sandbox_id', '=', id).execute(),
 
     async delete(id: string): Promise<void> {

@@ -3,7 +3,8 @@ import type { EventRow, NewEventRow } from './store.ts'
 
 /** As it goes out and as the brain reads it: the columns first, then the event's own fields as they were kept. */
 export function record(row: EventRow): LogEvent {
-  return { id: row.id, seq: row.seq, timestamp: row.at, source: row.source, kind: row.kind, parent_id: null, ...body(row) }
+  const head = { id: row.id, seq: row.seq, timestamp: row.at, source: row.source, kind: row.kind, parent_id: null }
+  return { ...head, ...body(row) } as LogEvent
 }
 
 /** The same as JSON text, without reading what is kept. */
@@ -19,4 +20,4 @@ export function newRow(event: NewEvent, id: string, at: string): NewEventRow {
 }
 
 // The kind decides which fields the body has; the row was written by `newRow` from that very union.
-const body = (row: EventRow) => JSON.parse(row.body) as LogEvent
+const body = (row: EventRow) => JSON.parse(row.body) as object

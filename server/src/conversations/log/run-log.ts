@@ -32,14 +32,14 @@ export interface RunLogParts {
   /** Called after each commit, with what was committed. */
   committed: (events: readonly LogEvent[]) => void
   publish: (delta: Delta) => void
-  /** Resolves when somebody else may have appended. */
-  sleep: (signal: AbortSignal) => Promise<void>
 }
 
 export type RunLog = Log & {
   /** Events and the change of the head that belongs to them, in one commit. */
   write(events: NewEvent[], change: HeadChange): Promise<void>
-  /** Everything up to here is in `events`. */
+  /** Somebody else may have appended. */
+  stir(): void
+  /** Everything up to this `seq` is in `events`; beyond it our own may stand before others' that are not read yet. */
   readonly readSeq: number
 }
 
@@ -55,6 +55,7 @@ export function runLog(parts: RunLogParts): RunLog {
   let last: Batch | undefined
   let writing = false
   let broken: unknown
+  let stir = Promise.withResolvers<void>()
 
   function enqueue(added: readonly NewEvent[], change: HeadChange): Batch {
     next ??= { rows: [], events: [], change: {}, committed: Promise.withResolvers() }
@@ -141,12 +142,27 @@ export function runLog(parts: RunLogParts): RunLog {
       events.push(...fresh)
       return fresh
     },
-    async woken(signal) {
-      if (!stirred) await parts.sleep(signal)
+    woken: (signal) => (stirred ? Promise.resolve() : untilAborted(stir.promise, signal)),
+    stir() {
       stirred = true
+      stir.resolve()
+      stir = Promise.withResolvers()
     },
     get readSeq() {
       return readSeq
     },
   }
+}
+
+/** Resolves with the promise, or when the signal aborts. */
+function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done, { once: true })
+    void promise.then(done)
+  })
 }

@@ -82,6 +82,12 @@ export function logStore(database: Database) {
       return done.rows[0]?.base
     },
 
+    /** Sets the status of a conversation that no run is at work on. */
+    async rest(conversation: string, status: string): Promise<void> {
+      await sql`update conversation_head set execution_status = ${status}, status_reason = null
+        where conversation_id = ${conversation} and execution_status <> 'running'`.execute(db)
+    },
+
     /** Takes the pen: from now on only appends with this epoch are accepted. False when a newer worker has it. */
     async take(conversation: string, epoch: number): Promise<boolean> {
       const done = await sql`

@@ -1,0 +1,58 @@
+import type { HookConfig } from '@parley/contract/hook-config'
+import type { LlmConfig } from '@parley/agent/model/config'
+import type { StoredSettings } from '@parley/contract/settings'
+import type { StartRequestEcho } from '@parley/contract/start-request'
+
+/*
+ * What a conversation was started with. Taken once, from the settings of that moment: a later change of settings is for later
+ * conversations. Secrets are kept apart and sealed.
+ */
+
+export interface ConversationConfig {
+  llm: Omit<LlmConfig, 'api_key'>
+  max_iterations: number | null
+  max_budget_per_task: number | null
+  confirmation_mode: boolean
+  security_analyzer: string | null
+  condenser_max_size: number | null
+  enable_default_condenser: boolean
+  disabled_skills: string[]
+  system_message_suffix: string | null
+  /** What the repository says to agents, as it was at the start. */
+  repository_notes: string | null
+  hook_config: HookConfig | null
+}
+
+export interface SealedConfig {
+  llm_api_key: string | null
+  search_api_key: string | null
+  /** Handed over with the start request; they win over stored secrets of the same name. */
+  secrets: Record<string, string>
+}
+
+export const demoModel = 'parley/demo'
+
+export function configOf(settings: StoredSettings, request: StartRequestEcho, notes: string | null): ConversationConfig {
+  return {
+    llm: {
+      model: request.llm_model ?? (settings.llm_model || demoModel),
+      ...(settings.llm_base_url ? { base_url: settings.llm_base_url } : {}),
+    },
+    max_iterations: settings.max_iterations,
+    max_budget_per_task: settings.max_budget_per_task,
+    confirmation_mode: settings.confirmation_mode ?? false,
+    security_analyzer: settings.security_analyzer,
+    condenser_max_size: settings.condenser_max_size,
+    enable_default_condenser: settings.enable_default_condenser,
+    disabled_skills: settings.disabled_skills ?? [],
+    system_message_suffix: request.system_message_suffix,
+    repository_notes: notes,
+    hook_config: request.hook_config,
+  }
+}
+
+export const sealedOf = (settings: StoredSettings, secrets: Record<string, string>): SealedConfig => ({
+  llm_api_key: settings.llm_api_key,
+  search_api_key: settings.search_api_key,
+  secrets,
+})

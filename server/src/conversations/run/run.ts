@@ -1,0 +1,128 @@
+import { run as runLoop, type Outcome } from '@parley/agent/loop/loop'
+import { Interrupted } from '@parley/agent/loop/stop'
+import { Fenced } from '@parley/agent/log'
+import type { NewEvent } from '@parley/contract/events'
+import type { ExecutionStatus } from '@parley/contract/execution'
+import type { Failure } from '@parley/contract/metrics'
+import { Problem } from '@parley/contract/problems'
+import type { Database } from '@parley/store/database'
+import type { Job, Kind } from '@parley/store/jobs'
+import { newRow } from '../log/record.ts'
+import { logStore } from '../log/store.ts'
+import { conversationStore } from '../store.ts'
+import { eventsTopic, inboxTopic } from '../topics.ts'
+import { open, type Opened, type RunParts } from './open.ts'
+
+/*
+ * A run as a durable job: whoever holds the job's lease has the pen of the conversation's log. The log is the checkpoint, so a
+ * worker that takes over reads it and goes on. A run ends in one transaction that looks once more for messages.
+ */
+
+/** A run says so often that its sandbox is at work; an idle pause waits for longer than this. */
+const busyEveryMs = 10_000
+const busyForMs = 30_000
+
+export function runJobKind(parts: RunParts & { database: Database }): Kind {
+  return {
+    attempts: 5,
+    backoffMs: 1_000,
+    concurrency: 400,
+    run: (job) => work(parts, job),
+    async failed(job, error) {
+      parts.log('A run failed.', { conversation: job.key, error })
+      const detail = error instanceof Problem ? error.detail : 'The run failed inside the service; its log has the cause.'
+      const opened = await open(parts, job)
+      if (opened !== undefined) await settle(parts, job, opened, { status: 'error', code: 'internal_error', detail, seenSeq: 0 })
+    },
+  }
+}
+
+type Parts = RunParts & { database: Database }
+
+async function work(parts: Parts, job: Job): Promise<void> {
+  const opened = await open(parts, job)
+  if (opened === undefined) return
+  const stop = new AbortController()
+  const unwatch = watch(parts, job, opened, stop)
+  try {
+    await opened.log.write([statusEvent('running')], { executionStatus: 'running', statusReason: null })
+    const signal = AbortSignal.any([job.signal, stop.signal])
+    while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, signal }))));
+    opened.keep()
+  } catch (error) {
+    // Somebody else has the pen, or this replica stops: the log goes on without us.
+    if (!(error instanceof Fenced) && !job.signal.aborted) throw error
+  } finally {
+    unwatch()
+  }
+}
+
+/** Hears what others append, and stops the run when its sandbox is paused or removed. */
+function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): () => void {
+  const { sandboxes, wake } = parts
+  const sandbox = opened.row.sandbox_id
+  const stir = () => opened.log.stir()
+  const check = async () => {
+    if (sandbox === null) return
+    const seen = (await sandboxes.statuses([sandbox])).get(sandbox)
+    if (seen === undefined || seen.wanted !== 'running') stop.abort(new Interrupted('The sandbox was paused.'))
+  }
+  const beat = async () => {
+    stir()
+    if (sandbox !== null) await sandboxes.touch(sandbox, busyForMs)
+  }
+  const quietly = (doing: () => Promise<void>) => () =>
+    void doing().catch((error: unknown) => parts.log('A run could not look after its sandbox.', { job: job.key, error }))
+  const offs = [
+    wake.on(inboxTopic(job.key), stir),
+    ...(sandbox === null ? [] : [wake.on(opened.sandboxTopic, quietly(check))]),
+  ]
+  const timer = setInterval(quietly(beat), busyEveryMs)
+  quietly(beat)()
+  return () => {
+    clearInterval(timer)
+    for (const off of offs) off()
+    if (sandbox !== null) sandboxes.touch(sandbox).catch(() => {})
+  }
+}
+
+class Wanted extends Error {}
+
+/** True when the run is over; false when somebody has asked for more meanwhile. Rejects with `Fenced`. */
+async function settle(parts: Parts, job: Job, { row, log }: Opened, outcome: Outcome): Promise<boolean> {
+  const reason = failure(outcome, parts.clock.now())
+  const events = [statusEvent(outcome.status, reason)]
+  try {
+    await parts.database.transaction(async (tx) => {
+      if (!(await job.finish(tx))) throw new Fenced('the lease of the run is lost')
+      const rows = logStore(tx)
+      const state = await rows.settle(row.id, job.epoch, log.readSeq)
+      if (state === 'fenced') throw new Fenced('another worker has the conversation')
+      // A paused run stays paused until it is asked again after the pause.
+      if (state === 'wanted' && outcome.status !== 'paused') throw new Wanted()
+      const change = { executionStatus: outcome.status, statusReason: reason }
+      const written = events.map((event) => newRow(event, parts.clock.id(), parts.clock.now()))
+      await rows.appendFenced(row.id, job.epoch, written, change)
+      await conversationStore(tx).moved(row.id)
+      tx.afterCommit(() => parts.wake.tell(eventsTopic(row.id)))
+    })
+    return true
+  } catch (error) {
+    if (error instanceof Wanted) return false
+    throw error
+  }
+}
+
+const statusEvent = (status: ExecutionStatus, reason: Failure | null = null): NewEvent => ({
+  kind: 'ConversationStateUpdateEvent',
+  source: 'environment',
+  key: 'execution_status',
+  value: status,
+  ...(reason === null ? {} : { reason }),
+})
+
+const failure = (outcome: Outcome, at: string): Failure | null =>
+  outcome.code === undefined
+    ? null
+    : { code: outcome.code, detail: outcome.detail ?? '', at, retryable: outcome.status === 'error' }
+

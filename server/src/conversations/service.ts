@@ -1,0 +1,209 @@
+import { confirmationEvent } from '@parley/agent/loop/confirm'
+import type { Content, NewEvent } from '@parley/contract/events'
+import { type ConversationUpdate, type ExecutionChange } from '@parley/contract/conversations'
+import type { ConversationSortOrder } from '@parley/contract/conversations'
+import { conversationAllows, type ExecutionStatus } from '@parley/contract/execution'
+import { maxPendingMessages, type PendingTarget } from '@parley/contract/pending-messages'
+import { Problem } from '@parley/contract/problems'
+import { sandboxAllows, sandboxRefusal, type SandboxStatus } from '@parley/contract/sandboxes'
+import { startEnded } from '@parley/contract/start-tasks'
+import type { Database } from '@parley/store/database'
+import type { Jobs } from '@parley/store/jobs'
+import type { Cursor } from '@parley/store/page'
+import type { Wake } from '@parley/store/wake'
+import { type BeginParts, beginner } from './begin.ts'
+import { newRow } from './log/record.ts'
+import { logStore } from './log/store.ts'
+import type { Kept } from './run/kept.ts'
+import { type Filters, sortColumn, type Whole } from './store.ts'
+import { eventsTopic, inboxTopic, runJob } from './topics.ts'
+import { viewOf } from './view.ts'
+
+export interface ConversationParts extends BeginParts {
+  database: Database
+  jobs: Jobs
+  wake: Wake
+  cursor: Cursor
+  kept: Kept
+  baseUrl: string
+}
+
+export type Conversations = ReturnType<typeof conversationService>
+
+/** Statuses that a new message makes idle again. */
+const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
+
+export function conversationService(parts: ConversationParts) {
+  const { store, taskRows, sandboxes, wake, clock, cursor } = parts
+  const view = viewOf(parts)
+
+  async function own(owner: string, id: string): Promise<Whole> {
+    const row = await store.get(owner, id)
+    if (row === undefined) throw new Problem('not_found')
+    return row
+  }
+
+  const sandboxOf = async (row: Whole): Promise<SandboxStatus> =>
+    row.sandbox_id === null ? 'MISSING' : ((await sandboxes.statuses([row.sandbox_id])).get(row.sandbox_id)?.status ?? 'MISSING')
+
+  async function reachable(row: Whole): Promise<'STARTING' | 'RUNNING' | 'PAUSED'> {
+    const status = await sandboxOf(row)
+    if (sandboxAllows(status, 'message')) return status as 'STARTING' | 'RUNNING' | 'PAUSED'
+    if (sandboxRefusal(status, 'message') === 'gone') throw new Problem('gone', 'The sandbox of this conversation no longer exists.')
+    throw new Problem('state_conflict', `The sandbox is ${status}.`, { members: { current_state: status } })
+  }
+
+  /** From outside the run, durable when it resolves; with `wants` a run is under way or will be. */
+  async function append(id: string, event: NewEvent, wants: boolean): Promise<{ id: string; seq: number }> {
+    const row = newRow(event, clock.id(), clock.now())
+    const revives = wants || event.kind === 'MessageEvent' ? revived : []
+    const base = await parts.database.transaction(async (tx) => {
+      const before = await logStore(tx).append(id, [row], { wants, revives })
+      if (before !== undefined && wants) await parts.jobs.spawn(tx, { kind: runJob, key: id, input: null })
+      return before
+    })
+    if (base === undefined) throw new Problem('not_found')
+    wake.tell(inboxTopic(id))
+    wake.tell(eventsTopic(id))
+    return { id: row.id, seq: base + 1 }
+  }
+
+  async function changed(owner: string, id: string): Promise<ExecutionChange> {
+    const row = await own(owner, id)
+    return { success: true, execution_status: row.execution_status, sandbox_status: await sandboxOf(row) }
+  }
+
+  const allowed = (row: Whole, verb: Parameters<typeof conversationAllows>[1]): void => {
+    if (!conversationAllows(row.execution_status, verb))
+      throw new Problem('state_conflict', `The conversation is ${row.execution_status}.`, {
+        members: { current_state: row.execution_status },
+      })
+  }
+
+  return {
+    ...beginner(parts),
+    own,
+    append,
+    sandboxOf,
+
+    async get(owner: string, id: string) {
+      const [one] = await view([await own(owner, id)])
+      if (one === undefined) throw new Error('a row without a view')
+      return one
+    },
+
+    async many(owner: string, ids: readonly string[]) {
+      const rows = await store.many(owner, ids)
+      const views = new Map((await view(rows)).map((one) => [one.id, one]))
+      return ids.map((id) => views.get(id) ?? null)
+    },
+
+    async search(owner: string, query: Filters & { sort_order: ConversationSortOrder; page_id?: string | undefined; limit: number }) {
+      const { page_id, limit, sort_order, ...filters } = query
+      const key = `conversations ${owner} ${sort_order} ${JSON.stringify(filters)}`
+      const at = page_id === undefined ? null : cursor.read(page_id, key)
+      const after = at === null ? null : { at: String(at[0]), id: String(at[1]) }
+      const rows = await store.page(owner, filters, sort_order, after, limit + 1)
+      const items = rows.slice(0, limit)
+      const end = rows.length > limit ? items.at(-1) : undefined
+      const next = end && cursor.write({ query: key, at: [end[sortColumn(sort_order)], end.id] })
+      return { items: await view(items), next_page_id: next ?? null }
+    },
+
+    count: (owner: string, filters: Filters): Promise<number> => store.count(owner, filters),
+
+    async update(owner: string, id: string, { title, ...change }: ConversationUpdate) {
+      await own(owner, id)
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+      const dropped = change.selected_repository === null ? { selected_branch: null, git_provider: null } : {}
+      const titled = title ? { title, title_given: true } : {}
+      await store.update(id, { ...given, ...dropped, ...titled })
+      return this.get(owner, id)
+    },
+
+    /** It and its children at once; a sandbox that nobody else uses is cleared away after. */
+    async remove(owner: string, id: string): Promise<{ success: true }> {
+      const gone = await store.delete(owner, id)
+      if (gone.length === 0) throw new Problem('not_found')
+      const used = gone.flatMap((row) => (row.sandbox_id === null ? [] : [row.sandbox_id]))
+      for (const one of gone) {
+        wake.tell(inboxTopic(one.id))
+        wake.tell(eventsTopic(one.id))
+        await parts.kept.drop(one.id)
+      }
+      for (const sandbox of await store.unused([...new Set(used)])) await sandboxes.discard(sandbox)
+      return { success: true }
+    },
+
+    async message(owner: string, id: string, { content, run }: { content: Content[]; run: boolean }) {
+      const row = await own(owner, id)
+      allowed(row, 'message')
+      const status = await reachable(row)
+      const event: NewEvent = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run }
+      const stored = await append(id, event, run)
+      await store.moved(id)
+      if (row.sandbox_id !== null) await sandboxes.touch(row.sandbox_id)
+      const note = status === 'PAUSED' && run ? 'The sandbox is resumed for it.' : null
+      return { success: true as const, event_id: stored.id, seq: stored.seq, sandbox_status: status, message: note }
+    },
+
+    /** A message to a conversation that may still be starting. */
+    async queue(owner: string, target: PendingTarget, content: Content[]) {
+      const task =
+        target.kind === 'task' ? (await taskRows.many(owner, [target.id]))[0] : await taskRows.ofConversation(target.id)
+      const mine = task?.owner_id === owner ? task : undefined
+      const id = clock.id()
+      const position =
+        mine === undefined || startEnded(mine.status)
+          ? 'ended'
+          : await taskRows.queue(mine.id, owner, id, content, maxPendingMessages)
+      if (position === 'full') throw new Problem('too_many_pending_messages', undefined, { retryAfter: 5 })
+      if (position !== 'ended') return { id, queued: true as const, position }
+      const conversation = target.kind === 'conversation' ? target.id : mine?.conversation_id
+      if (conversation === undefined) throw new Problem('not_found')
+      const sent = await this.message(owner, conversation, { content, run: true })
+      return { id: sent.event_id, queued: true as const, position: 1 }
+    },
+
+    async run(owner: string, id: string): Promise<ExecutionChange> {
+      const row = await own(owner, id)
+      allowed(row, 'run')
+      await reachable(row)
+      const event: NewEvent =
+        row.execution_status === 'waiting_for_confirmation'
+          ? confirmationEvent({ decision: 'accept', action_ids: null, reason: null })
+          : { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'run_requested', value: true }
+      await append(id, event, true)
+      return changed(owner, id)
+    },
+
+    async pause(owner: string, id: string): Promise<ExecutionChange> {
+      const row = await own(owner, id)
+      allowed(row, 'pause')
+      await append(id, { kind: 'PauseEvent', source: 'user' }, false)
+      if (row.execution_status !== 'running') await rest(id, 'paused')
+      return changed(owner, id)
+    },
+
+    async interrupt(owner: string, id: string): Promise<ExecutionChange> {
+      const row = await own(owner, id)
+      allowed(row, 'interrupt')
+      await append(id, { kind: 'InterruptEvent', source: 'user' }, false)
+      return changed(owner, id)
+    },
+
+    /** Of the actions that wait: all of them go on, or none does. */
+    async respond(owner: string, id: string, { accept, reason }: { accept: boolean; reason: string }): Promise<{ success: true }> {
+      const row = await own(owner, id)
+      allowed(row, 'confirm')
+      const answer = { decision: accept ? 'accept' : 'reject', action_ids: null, reason: accept ? null : reason } as const
+      await append(id, confirmationEvent(answer), true)
+      return { success: true }
+    },
+  }
+
+  /** A status that no run sets, since none is under way. */
+  async function rest(id: string, status: ExecutionStatus): Promise<void> {
+    await parts.database.transaction((tx) => logStore(tx).rest(id, status))
+  }
+}

@@ -1,0 +1,89 @@
+import { Problem } from '@parley/contract/problems'
+import { startEnded, startTaskStatuses } from '@parley/contract/start-tasks'
+import type { Job, Kind } from '@parley/store/jobs'
+import type { Limits } from '../../limits.ts'
+import { StartFailed } from './repository.ts'
+import type { StartTasks } from './start-tasks.ts'
+import type { StartTaskRow, StartTaskStore } from './store.ts'
+
+/*
+ * A start as a durable job. Its steps are the public statuses; the row is the checkpoint. A worker that takes over begins
+ * again with the step the row is in, so each step may run twice and is named by the task's id. A start that fails takes the
+ * sandbox it made with it.
+ */
+
+export type Working = Exclude<StartTaskRow['status'], 'READY' | 'ERROR'>
+/** Does what a status stands for. */
+export type Step = (task: StartTaskRow, signal: AbortSignal) => Promise<void>
+
+interface Parts {
+  store: StartTaskStore
+  tasks: StartTasks
+  steps: Record<Working, Step>
+  limits: Limits
+  discard: (sandbox: string) => Promise<void>
+  log: (message: string, details?: Record<string, unknown>) => void
+}
+
+const working = startTaskStatuses.filter((status): status is Working => !startEnded(status))
+
+export function startJobKind(parts: Parts): Kind {
+  return {
+    attempts: 20,
+    backoffMs: 500,
+    concurrency: 50,
+    run: (job) => start(parts, job),
+    async failed(job, error) {
+      const task = await parts.store.get(job.key)
+      if (task !== undefined) await fail(parts, task, error)
+    },
+  }
+}
+
+async function start(parts: Parts, job: Job): Promise<void> {
+  let task = await parts.store.get(job.key)
+  const deadline = AbortSignal.timeout(Math.max(1, Date.parse(task?.deadline_at ?? '') - Date.now() || 1))
+  while (task !== undefined && !startEnded(task.status)) {
+    const status = task.status as Working // the loop's condition
+    try {
+      await inTime(parts, task, status, AbortSignal.any([job.signal, deadline]))
+    } catch (error) {
+      if (job.signal.aborted) throw job.signal.reason
+      if (isPassing(error) && !deadline.aborted) throw error
+      return fail(parts, task, deadline.aborted ? new StartFailed('the whole start took too long') : error)
+    }
+    const next: Working | undefined = working[working.indexOf(status) + 1]
+    // The last step ends the task itself, together with the conversation it makes.
+    if (next === undefined) return
+    task = (await parts.tasks.pass(task.id, next)) ?? (await parts.store.get(task.id))
+  }
+  if (task?.status === 'ERROR') await clear(parts, task)
+}
+
+async function inTime({ steps, limits }: Parts, task: StartTaskRow, status: Working, signal: AbortSignal): Promise<void> {
+  const late = AbortSignal.timeout(limits.start.steps[status])
+  try {
+    await steps[status](task, AbortSignal.any([signal, late]))
+  } catch (error) {
+    if (late.aborted && !signal.aborted && !(error instanceof StartFailed))
+      throw new StartFailed(`no end after ${Math.round(limits.start.steps[status] / 1_000)} s`, { cause: error })
+    throw error
+  }
+}
+
+async function fail(parts: Parts, task: StartTaskRow, error: unknown): Promise<void> {
+  const why = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof StartFailed) && !(error instanceof Problem))
+    parts.log('A start failed.', { task: task.id, status: task.status, error })
+  const detail = why.startsWith('authentication error:') ? why : `${task.status}: ${why}`
+  const ended = await parts.tasks.pass(task.id, 'ERROR', { detail: detail.slice(0, 8_000) })
+  await clear(parts, ended ?? task)
+}
+
+async function clear({ discard }: Parts, task: StartTaskRow): Promise<void> {
+  if (task.made_sandbox && task.sandbox_id !== null) await discard(task.sandbox_id)
+}
+
+/** The database was away or the machine was full: the step is tried again rather than given up. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof Problem && (error.code === 'unavailable' || error.code === 'storage_full')

@@ -1,0 +1,191 @@
+import type { NewEvent } from '@parley/contract/events'
+import type { Hands } from '@parley/sandbox/driver'
+import type { Clock } from '@parley/store/clock'
+import type { Jobs } from '@parley/store/jobs'
+import type { Seal } from '@parley/store/seal'
+import type { Wake } from '@parley/store/wake'
+import type { Git } from '../../git/service.ts'
+import type { Limits } from '../../limits.ts'
+import type { Sandboxes } from '../../sandboxes/service.ts'
+import { builtInSpec } from '../../sandboxes/service.ts'
+import type { SettingsService } from '../../settings/service.ts'
+import { configOf, type SealedConfig, sealedOf } from '../config.ts'
+import { newRow } from '../log/record.ts'
+import { logStore } from '../log/store.ts'
+import { conversationStore, type ConversationStore } from '../store.ts'
+import { firstTitle, usualTitle } from '../title.ts'
+import { runJob, startTopic } from '../topics.ts'
+import { lastLines } from './command.ts'
+import { pickSandbox } from './group.ts'
+import * as workspace from './repository.ts'
+import type { Step, Working } from './start.ts'
+import type { StartTasks } from './start-tasks.ts'
+import type { StartTaskRow, StartTaskStore } from './store.ts'
+
+/** What each public status of a start does. */
+
+export interface StepParts {
+  store: StartTaskStore
+  conversations: ConversationStore
+  tasks: StartTasks
+  sandboxes: Sandboxes
+  settings: SettingsService
+  git: Git
+  seal: Seal
+  jobs: Jobs
+  wake: Wake
+  clock: Clock
+  limits: Limits
+}
+
+export function startSteps(parts: StepParts): Record<Working, Step> {
+  const { sandboxes, settings, git, tasks, limits } = parts
+
+  const hands = (task: StartTaskRow, signal: AbortSignal): Promise<Hands> =>
+    sandboxes.hands(task.owner_id, task.sandbox_id, signal)
+
+  const bounds = (status: Working, signal: AbortSignal) => ({ timeoutMs: limits.start.steps[status], signal })
+
+  return {
+    async WORKING(task) {
+      if (task.sandbox_id !== null) return
+      const strategy = (await settings.stored(task.owner_id)).sandbox_grouping_strategy
+      const asked = task.request.sandbox_id ?? (await pickSandbox(parts, task.owner_id, strategy))
+      // Named by the task, so that a second try finds the first one's.
+      const placed = await sandboxes.place({ owner: task.owner_id, sandboxId: asked, newId: task.id })
+      await tasks.pass(task.id, 'WORKING', { sandbox_id: placed.id, made_sandbox: placed.id === task.id })
+    },
+
+    async WAITING_FOR_SANDBOX(task, signal) {
+      if (task.sandbox_id === null) throw new Error('the start has no sandbox')
+      const { selected_repository: repository, git_provider: kind } = task.request
+      if (repository !== null && kind !== null) await sandboxes.allow(task.sandbox_id, kind, repository)
+      await sandboxes.ready(task.sandbox_id, signal)
+    },
+
+    async PREPARING_REPOSITORY(task, signal) {
+      if (task.request.parent_conversation_id !== null) return
+      const dir = await workingDir(parts, task)
+      const { selected_repository: repository, selected_branch: branch, git_provider: kind } = task.request
+      if (repository === null || kind === null) return workspace.makeWorkspace(await hands(task, signal), dir)
+      const { url } = await git.cloneSource(task.owner_id, kind, repository)
+      const newBranch = `parley-workspace-${task.conversation_id.slice(-8)}`
+      await workspace.clone(await hands(task, signal), { dir, url, branch, newBranch }, bounds('PREPARING_REPOSITORY', signal))
+    },
+
+    async RUNNING_SETUP_SCRIPT(task, signal) {
+      if (task.request.parent_conversation_id !== null) return
+      const dir = await workingDir(parts, task)
+      const said = await workspace.runSetupScript(await hands(task, signal), dir, task.id, bounds('RUNNING_SETUP_SCRIPT', signal))
+      if (said === undefined) return
+      const how = said.code === null ? 'took too long' : `ended with code ${said.code}`
+      const text = `${said.script} ${how}.\n${said.tail}`
+      if (said.code === 0) return void (await notice(parts, task, 'setup_script', text, 'info'))
+      if ((await settings.stored(task.owner_id)).setup_script_required)
+        throw new workspace.StartFailed(`${said.script} ${how}:\n${lastLines(said.tail)}`)
+      await notice(parts, task, 'setup_script_failed', text, 'warning')
+    },
+
+    async SETTING_UP_GIT_HOOKS(task, signal) {
+      if (task.request.parent_conversation_id !== null) return
+      await workspace.installGitHooks(await hands(task, signal), await workingDir(parts, task))
+    },
+
+    // What the repository says to agents is read when the conversation is made; nothing is written here.
+    async SETTING_UP_SKILLS() {},
+
+    STARTING_CONVERSATION: (task, signal) => begin(parts, task, signal),
+  }
+}
+
+/** Its own folder in a sandbox that it shares; a child works where its parent does. */
+async function workingDir({ conversations }: StepParts, task: StartTaskRow): Promise<string> {
+  const parent = task.request.parent_conversation_id
+  if (parent !== null) {
+    const row = await conversations.get(task.owner_id, parent)
+    if (row !== undefined) return row.working_dir
+  }
+  const root = task.made_sandbox ? builtInSpec.workingDir : `/workspace/${task.conversation_id.replaceAll('-', '')}`
+  const repository = task.request.selected_repository?.split('/')[1]
+  return repository === undefined ? root : `${root}/${repository}`
+}
+
+async function notice({ tasks }: StepParts, task: StartTaskRow, code: string, detail: string, level: 'info' | 'warning') {
+  await tasks.pass(task.id, task.status, { notice: { code, detail, level } })
+}
+
+/** The conversation, its first events, the end of the task and the first run: all of it or nothing. */
+async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal): Promise<void> {
+  const { store, settings, seal, jobs, wake, clock, sandboxes } = parts
+  const owner = task.owner_id
+  const hands = await sandboxes.hands(owner, task.sandbox_id, signal)
+  const dir = await workingDir(parts, task)
+  const [notes, base, stored] = await Promise.all([
+    workspace.repositoryNotes(hands, dir),
+    workspace.baseCommit(hands, dir),
+    settings.stored(owner),
+  ])
+  const config = configOf(stored, task.request, notes)
+  const handed = task.sealed === null ? {} : await openSecrets(seal, task, task.sealed)
+  const sealed: SealedConfig = sealedOf(stored, handed)
+  const place = `conversation.sealed_config.${task.conversation_id}`
+  const sealedText = await seal.close(owner, place, JSON.stringify(sealed))
+  const fresh = (await store.get(task.id)) ?? task
+
+  await store.transaction(async (rows, tx) => {
+    // Ends the task first: from here on nobody can queue a message that this transaction does not see.
+    if ((await rows.pass(task.id, 'READY')) === undefined) throw new workspace.StartFailed('the start was cancelled')
+    const events = firstEvents(fresh, await rows.queued(task.id))
+    const wants = events.some((event) => event.kind === 'MessageEvent' && event.run !== false)
+    const made = await conversationStore(tx).insert({
+      id: task.conversation_id,
+      owner_id: owner,
+      sandbox_id: task.sandbox_id,
+      parent_id: task.request.parent_conversation_id,
+      forked_from_id: null,
+      title: task.request.title ?? firstTitle(task.request.initial_message) ?? usualTitle(task.conversation_id),
+      title_given: task.request.title !== null,
+      selected_repository: task.request.selected_repository,
+      selected_branch: task.request.selected_branch,
+      git_provider: task.request.git_provider,
+      trigger: task.request.trigger,
+      pr_number: task.request.pr_number,
+      llm_model: config.llm.model,
+      agent_type: task.request.agent_type,
+      public: task.request.public,
+      tags: task.request.tags ?? {},
+      working_dir: dir,
+      base_commit: base,
+      config,
+      sealed_config: sealedText,
+      created_at: task.created_at,
+      updated_at: clock.now(),
+    })
+    if (!made) throw new workspace.StartFailed('a conversation with this id exists')
+    const log = events.map((event) => newRow(event, clock.id(), clock.now()))
+    await logStore(tx).append(task.conversation_id, log, { wants, revives: [] })
+    await rows.dequeue(task.id)
+    if (wants) await jobs.spawn(tx, { kind: runJob, key: task.conversation_id, input: null })
+  })
+  wake.tell(startTopic(task.id))
+}
+
+function firstEvents(task: StartTaskRow, queued: { content: unknown }[]): NewEvent[] {
+  const notices = task.notices.map(
+    (said): NewEvent => ({ kind: 'NoticeEvent', source: 'environment', code: said.code, detail: said.detail, level: said.level }),
+  )
+  const messages = [
+    ...(task.request.initial_message === null ? [] : [task.request.initial_message.content]),
+    // Checked by the contract when it was queued.
+    ...queued.map((message) => message.content as NonNullable<StartTaskRow['request']['initial_message']>['content']),
+  ]
+  return [
+    ...notices,
+    ...messages.map((content): NewEvent => ({ kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run: true })),
+  ]
+}
+
+async function openSecrets(seal: Seal, task: StartTaskRow, sealed: string): Promise<Record<string, string>> {
+  // Closed by us from a checked request.
+  return JSON.parse(await seal.open(task.owner_id, `start_task.sealed.${task.id}`, sealed)) as Record<string, string>
+}

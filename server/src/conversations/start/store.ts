@@ -1,0 +1,167 @@
+import type { StartRequestEcho } from '@parley/contract/start-request'
+import type { StartTaskStatus } from '@parley/contract/start-tasks'
+import { type Database, json } from '@parley/store/database'
+import { type Transactional, transactional } from '@parley/store/transactional'
+import { type Expression, type SqlBool, sql } from 'kysely'
+
+/** A status the task has had, in order. A row has one for each, so that a reader who comes late misses none. */
+export interface Passed {
+  status: StartTaskStatus
+  at: string
+}
+
+/** Something to be told in the conversation once there is one. */
+export interface StartNotice {
+  code: string
+  detail: string
+  level: 'info' | 'warning'
+}
+
+export interface StartTaskRow {
+  id: string
+  owner_id: string
+  request: StartRequestEcho
+  status: StartTaskStatus
+  detail: string | null
+  conversation_id: string
+  sandbox_id: string | null
+  made_sandbox: boolean
+  sealed: string | null
+  log: Passed[]
+  notices: StartNotice[]
+  created_at: string
+  updated_at: string
+  deadline_at: string
+}
+
+interface Tables {
+  start_task: StartTaskRow
+  pending_message: { id: string; owner_id: string; start_task_id: string; content: unknown; position: number }
+}
+
+export interface TaskFilters {
+  conversation_id__eq?: string | undefined
+  created_at__gte?: string | undefined
+  created_at__lt?: string | undefined
+  status__eq?: StartTaskStatus | undefined
+}
+
+const sorts = {
+  CREATED_AT: ['created_at', 'asc'],
+  CREATED_AT_DESC: ['created_at', 'desc'],
+  UPDATED_AT: ['updated_at', 'asc'],
+  UPDATED_AT_DESC: ['updated_at', 'desc'],
+} as const
+export type TaskSort = keyof typeof sorts
+export const taskSortColumn = (sort: TaskSort) => sorts[sort][0]
+
+type Rows = ReturnType<typeof startTaskRows>
+export type StartTaskStore = Transactional<Rows>
+
+export const startTaskStore = (database: Database): StartTaskStore => transactional(database, startTaskRows)
+
+function startTaskRows(database: Database) {
+  const db = database.withTables<Tables>()
+  const matching = (owner: string, filters: TaskFilters): Expression<SqlBool> => sql`owner_id = ${owner}
+    and (${filters.conversation_id__eq ?? null}::uuid is null or conversation_id = ${filters.conversation_id__eq ?? null})
+    and (${filters.status__eq ?? null}::text is null or status = ${filters.status__eq ?? null})
+    and (${filters.created_at__gte ?? null}::timestamptz is null or created_at >= ${filters.created_at__gte ?? null})
+    and (${filters.created_at__lt ?? null}::timestamptz is null or created_at < ${filters.created_at__lt ?? null})`
+
+  return {
+    async insert(row: Omit<StartTaskRow, 'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices'>): Promise<void> {
+      await db
+        .insertInto('start_task')
+        .values({
+          ...row,
+          request: json(row.request),
+          log: json(row.log),
+          notices: json([]),
+          made_sandbox: false,
+          updated_at: row.created_at,
+        })
+        .execute()
+    },
+
+    get: (id: string): Promise<StartTaskRow | undefined> =>
+      db.selectFrom('start_task').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    many: (owner: string, ids: readonly string[]): Promise<StartTaskRow[]> =>
+      db.selectFrom('start_task').selectAll().where('owner_id', '=', owner).where('id', 'in', [...ids, none]).execute(),
+
+    /** The newest task that is to make, or made, this conversation. */
+    ofConversation: (conversation: string): Promise<StartTaskRow | undefined> =>
+      db
+        .selectFrom('start_task')
+        .selectAll()
+        .where('conversation_id', '=', conversation)
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
+
+    /** Goes on to a status unless the task has ended. Staying in a status is passing it once. */
+    async pass(
+      id: string,
+      status: StartTaskStatus,
+      change: { detail?: string; sandbox_id?: string; made_sandbox?: boolean; notice?: StartNotice } = {},
+    ): Promise<StartTaskRow | undefined> {
+      const passed = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', ${sql`now()`}))`
+      const rows = await database.rows(sql<StartTaskRow>`
+        update start_task set
+          log = case when status = ${status} then log else log || ${passed} end,
+          status = ${status},
+          detail = coalesce(${change.detail ?? null}, detail),
+          sandbox_id = coalesce(${change.sandbox_id ?? null}::uuid, sandbox_id),
+          made_sandbox = coalesce(${change.made_sandbox ?? null}::bool, made_sandbox),
+          notices = notices || ${JSON.stringify(change.notice === undefined ? [] : [change.notice])}::jsonb,
+          updated_at = now()
+        where id = ${id} and status not in ('READY', 'ERROR') returning *`)
+      return rows[0]
+    },
+
+    async page(owner: string, filters: TaskFilters, sort: TaskSort, after: { at: string; id: string } | null, limit: number) {
+      const [column, direction] = sorts[sort]
+      let query = db.selectFrom('start_task').selectAll().where(matching(owner, filters))
+      if (after !== null) {
+        const [place, value] = [sql`(${sql.ref(column)}, id)`, sql`(${after.at}::timestamptz, ${after.id}::uuid)`]
+        query = query.where(direction === 'asc' ? sql<boolean>`${place} > ${value}` : sql<boolean>`${place} < ${value}`)
+      }
+      return query.orderBy(column, direction).orderBy('id', direction).limit(limit).execute()
+    },
+
+    async count(owner: string, filters: TaskFilters): Promise<number> {
+      const rows = await database.rows(
+        sql<{ n: number }>`select count(*)::int as n from start_task where ${matching(owner, filters)}`,
+      )
+      return rows[0]?.n ?? 0
+    },
+
+    /** Its position, from 1; or why it cannot wait. The row's lock keeps the start from ending in between. */
+    async queue(task: string, owner: string, id: string, content: unknown, most: number): Promise<number | 'full' | 'ended'> {
+      return database.transaction(async (tx) => {
+        const going = await tx.rows(sql`select 1 from start_task
+          where id = ${task} and status not in ('READY', 'ERROR') for update`)
+        if (going.length === 0) return 'ended'
+        const rows = await tx.rows(sql<{ position: number }>`
+          insert into pending_message (id, owner_id, start_task_id, content, position)
+          select ${id}, ${owner}, ${task}, ${JSON.stringify(content)}::jsonb, coalesce(max(position), 0) + 1
+          from pending_message where start_task_id = ${task} having count(*) < ${most} returning position`)
+        return rows[0]?.position ?? 'full'
+      })
+    },
+
+    queued: (task: string): Promise<{ id: string; content: unknown }[]> =>
+      db.selectFrom('pending_message').select(['id', 'content']).where('start_task_id', '=', task).orderBy('position').execute(),
+
+    async dequeue(task: string): Promise<void> {
+      await db.deleteFrom('pending_message').where('start_task_id', '=', task).execute()
+    },
+
+    /** Ended in ERROR so long ago that nobody asks any more. */
+    async forget(days: number): Promise<void> {
+      await sql`delete from start_task where status = 'ERROR' and updated_at < now() - make_interval(days => ${days})`.execute(db)
+    },
+  }
+}
+
+const none = '00000000-0000-0000-0000-000000000000'

@@ -1,0 +1,25 @@
+import {
+  countEvents,
+  getEvents,
+  postMessage,
+  respondToConfirmation,
+  searchEvents,
+  sendMessage,
+  streamEvents,
+} from '@parley/contract/events'
+import { serve } from '@parley/wire/serve'
+import type { Conversations } from '../conversations/service.ts'
+import { startAfter } from './cursor.ts'
+import type { Events } from './service.ts'
+
+export const eventRoutes = (events: Events, conversations: Conversations) => [
+  serve(searchEvents, ({ who, params, query }) => events.search(who.owner, params.id, query)),
+  serve(countEvents, ({ who, params, query }) => events.count(who.owner, params.id, query)),
+  serve(getEvents, ({ who, params, query }) => events.many(who.owner, params.id, query.ids)),
+  serve(postMessage, ({ who, params, body }) => conversations.message(who.owner, params.id, body)),
+  serve(sendMessage, ({ who, params, body }) => conversations.message(who.owner, params.id, body)),
+  serve(respondToConfirmation, ({ who, params, body }) => conversations.respond(who.owner, params.id, body)),
+  serve(streamEvents, ({ who, params, query, request }) =>
+    events.follow(who.owner, params.id, startAfter(query.after_seq, request.header('last-event-id')), request.signal),
+  ),
+]

@@ -1,0 +1,108 @@
+import type { Delta, Event } from '@parley/contract/events'
+import type { Cursor } from '@parley/store/page'
+import type { Wake } from '@parley/store/wake'
+import type { Frame } from '@parley/wire/serve'
+import type { Live } from '../conversations/live.ts'
+import { record } from '../conversations/log/record.ts'
+import type { EventRow } from '../conversations/log/store.ts'
+import type { Conversations } from '../conversations/service.ts'
+import { eventsTopic } from '../conversations/topics.ts'
+import type { EventFilters, EventStore } from './store.ts'
+
+interface Parts {
+  store: EventStore
+  conversations: Conversations
+  wake: Wake
+  live: Live
+  cursor: Cursor
+}
+
+export type Events = ReturnType<typeof eventService>
+
+type Search = EventFilters & {
+  seq__gt?: number | undefined
+  sort_order: 'TIMESTAMP' | 'TIMESTAMP_DESC'
+  page_id?: string | undefined
+  limit: number
+}
+
+const followPage = 500
+/** A lost wake delays a viewer by so much at most. */
+const pollMs = 2_000
+
+export function eventService({ store, conversations, wake, live, cursor }: Parts) {
+  const event = (row: EventRow): Event => record(row)
+
+  return {
+    async search(owner: string, id: string, { seq__gt, sort_order, page_id, limit, ...filters }: Search) {
+      await conversations.own(owner, id)
+      const descending = sort_order === 'TIMESTAMP_DESC'
+      const key = `events ${id} ${sort_order} ${seq__gt ?? 0} ${JSON.stringify(filters)}`
+      const at = page_id === undefined ? null : Number(cursor.read(page_id, key)[0])
+      const above = descending || at === null ? (seq__gt ?? 0) : at
+      const rows = await store.page(id, filters, { above, below: descending ? at : null, descending, limit: limit + 1 })
+      const items = rows.slice(0, limit)
+      const end = rows.length > limit ? items.at(-1) : undefined
+      return {
+        items: items.map(event),
+        next_page_id: end === undefined ? null : cursor.write({ query: key, at: [end.seq] }),
+      }
+    },
+
+    async count(owner: string, id: string, filters: EventFilters): Promise<number> {
+      await conversations.own(owner, id)
+      return store.count(id, filters)
+    },
+
+    async many(owner: string, id: string, ids: readonly string[]): Promise<(Event | null)[]> {
+      await conversations.own(owner, id)
+      const rows = new Map((await store.many(id, ids)).map((row) => [row.id, row]))
+      return ids.map((one) => {
+        const row = rows.get(one)
+        return row === undefined ? null : event(row)
+      })
+    },
+
+    /** The log after `after` without gap or duplicate, and between its events what is on the way to becoming one. */
+    async follow(owner: string, id: string, after: number | undefined, signal: AbortSignal): Promise<AsyncIterable<Frame<Event | Delta>>> {
+      const { last_seq } = await conversations.own(owner, id)
+      return frames(id, after ?? last_seq, signal)
+    },
+  }
+
+  async function* frames(id: string, after: number, signal: AbortSignal): AsyncGenerator<Frame<Event | Delta>> {
+    const topic = eventsTopic(id)
+    let woken = Promise.withResolvers<void>()
+    let more = true
+    const wakeUp = () => woken.resolve()
+    const off = wake.on(topic, () => {
+      more = true
+      wakeUp()
+    })
+    const view = live.view(id, wakeUp)
+    signal.addEventListener('abort', wakeUp, { once: true })
+    let seq = after
+    try {
+      while (!signal.aborted) {
+        woken = Promise.withResolvers()
+        // What was streamed before these events were stored belongs before them.
+        for (const delta of view.take()) yield { event: delta.kind, data: delta }
+        if (more) {
+          more = false
+          const rows = await store.page(id, {}, { above: seq, below: null, descending: false, limit: followPage })
+          for (const row of rows) yield { id: String(row.seq), event: row.kind, data: event(row) }
+          seq = rows.at(-1)?.seq ?? seq
+          more ||= rows.length === followPage
+        } else {
+          more = (await Promise.race([woken.promise, pause(pollMs)])) === 'over' || more
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', wakeUp)
+      view.close()
+      off()
+    }
+  }
+}
+
+const pause = (ms: number): Promise<'over'> => new Promise((resolve) => setTimeout(resolve, ms, 'over').unref())

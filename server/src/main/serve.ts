@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { openLog } from '../log.ts'
+import { openServer } from '../server.ts'
+import { openGround } from './ground.ts'
+
+/** How long a stop may take: what is not done by then is handed to the next start. */
+const stopMs = 8_000
+
+/** Serves until a signal says stop. Standard output tells a person what goes on; its last line says where it is ready. */
+export async function serveUntilStopped(config: Config): Promise<number> {
+  const tell = (line: string) => void process.stdout.write(`${line}\n`)
+  const stopped = stopSignal()
+  const ground = await openGround(config, tell)
+  try {
+    const server = await openServer({
+      config,
+      connection: ground.connection,
+      keks: [ground.kek],
+      stateDir: join(ground.dataDir, 'sandboxes'),
+      runtimeDir: join(ground.runtimeDir, 's'),
+      replica: ground.replica,
+      log: openLog(config.logLevel),
+    }).catch((error: unknown) => {
+      throw plain(error, config)
+    })
+    try {
+      await greet(config, server, tell)
+      tell(`Parley is ready at ${server.url}`)
+      await stopped
+    } finally {
+      await server.close(stopMs)
+    }
+  } finally {
+    await ground.close()
+  }
+  return 0
+}
+
+type Server = Awaited<ReturnType<typeof openServer>>
+
+/** The owner's first key when one is given, and the link with which the owner takes the account. */
+async function greet(config: Config, { users, access, url }: Server, tell: (line: string) => void): Promise<void> {
+  const owner = await users.ensureOwner()
+  if (config.ownerApiKey !== null) await access.ensureKey(owner.id, config.ownerApiKey, 'from PARLEY_OWNER_API_KEY')
+  if (owner.claimed) return
+  tell('Sign in as the owner (this link works once, within an hour):')
+  tell(`  ${url}/sign-in?token=${await users.claimToken(owner.id)}`)
+}
+
+/** The first signal asks for an orderly stop, the second does not wait. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (asked) process.exit(130)
+        asked = true
+        resolve()
+      })
+  })
+}
+
+function plain(error: unknown, config: Config): unknown {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error
+  return new Error(`The port ${config.port} on ${config.host} is in use. Set PARLEY_PORT to another one.`, { cause: error })
+}

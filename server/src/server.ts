@@ -1,0 +1,217 @@
+import { tools } from '@parley/agent/tools/tools'
+import { forgeMember, offeredForges } from '@parley/forge/forges'
+import type { Driver } from '@parley/sandbox/driver'
+import { processDriver } from '@parley/sandbox/process/driver'
+import { type Clock, systemClock } from '@parley/store/clock'
+import { type Connection, openDatabase } from '@parley/store/database'
+import { openJobs } from '@parley/store/jobs'
+import { migrate } from '@parley/store/migrate'
+import { openCursor } from '@parley/store/page'
+import { openSeal } from '@parley/store/seal'
+import { openWake } from '@parley/store/wake'
+import { listen } from '@parley/wire/listen'
+import { outbound } from '@parley/wire/outbound'
+import { doorsOf } from './access/doors.ts'
+import { keysOf } from './access/keys.ts'
+import { openPepper } from './access/pepper.ts'
+import { keyRoutes } from './access/routes.ts'
+import { accessService } from './access/service.ts'
+import { accessStore } from './access/store.ts'
+import type { Config } from './config.ts'
+import { changesIn } from './conversations/changes.ts'
+import { liveHub } from './conversations/live.ts'
+import { logStore } from './conversations/log/store.ts'
+import { conversationRoutes } from './conversations/routes.ts'
+import { keptRuns } from './conversations/run/kept.ts'
+import { runJobKind } from './conversations/run/run.ts'
+import { conversationService } from './conversations/service.ts'
+import { startJobKind } from './conversations/start/start.ts'
+import { startSteps } from './conversations/start/steps.ts'
+import { startTasks } from './conversations/start/start-tasks.ts'
+import { startTaskStore } from './conversations/start/store.ts'
+import { conversationStore } from './conversations/store.ts'
+import { runJob, startJob } from './conversations/topics.ts'
+import { eventRoutes } from './events/routes.ts'
+import { eventService } from './events/service.ts'
+import { eventStore } from './events/store.ts'
+import { gitRoutes } from './git/routes.ts'
+import { gitService } from './git/service.ts'
+import { gitStore } from './git/store.ts'
+import type { Log } from './log.ts'
+import { migrations } from './migrations/migrations.ts'
+import { sandboxGate } from './sandboxes/egress.ts'
+import { keepSandboxes } from './sandboxes/keep.ts'
+import { sandboxRoutes } from './sandboxes/routes.ts'
+import { sandboxService } from './sandboxes/service.ts'
+import { specList } from './sandboxes/specs.ts'
+import { sandboxStore } from './sandboxes/store.ts'
+import { secretRoutes } from './secrets/routes.ts'
+import { secretsService } from './secrets/service.ts'
+import { secretStore } from './secrets/store.ts'
+import { settingsRoutes } from './settings/routes.ts'
+import { settingsService } from './settings/service.ts'
+import { settingsStore } from './settings/store.ts'
+import { userRoutes } from './users/routes.ts'
+import { userService } from './users/service.ts'
+import { userStore } from './users/store.ts'
+
+/*
+ * The wiring, ground floor first: what stands lower cannot name what stands higher.
+ */
+
+export interface ServerParts {
+  config: Config
+  connection: Connection
+  /** 32 bytes; the newest first. */
+  keks: readonly Buffer[]
+  /** Where sandboxes keep their files, and where their sockets are. */
+  stateDir: string
+  runtimeDir: string
+  /** This server among others on the same database; the same after a restart. */
+  replica: string
+  log: Log
+  clock?: Clock
+}
+
+/** Where repositories of forges that nobody has connected are. */
+const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaultHost ?? [])
+
+export type Server = Awaited<ReturnType<typeof openServer>>
+
+export async function openServer({ config, connection, keks, stateDir, runtimeDir, replica, log, clock = systemClock }: ServerParts) {
+  const { limits } = config
+  const said = (message: string, details?: Record<string, unknown>) => log.warn(details ?? {}, message)
+  const database = openDatabase({ connection, max: 20, applicationName: `parley ${replica}` })
+  await migrate(database, migrations)
+  const wake = openWake(database)
+  const jobs = openJobs({ database, wake, clock, replica, log: said })
+  const seal = await openSeal({ database, keks })
+  const cursor = openCursor(keks)
+  const way = outbound({ privateHosts: config.privateHosts, timeoutMs: 600_000, idleTimeoutMs: 600_000 })
+  const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
+
+  const forgeFetch: typeof way.fetch = (url, init) => way.fetch(url, { ...init, redirects: 3 })
+
+  const accessRows = accessStore(database)
+  const access = accessService({ store: accessRows, pepper: await openPepper(accessRows, seal), clock })
+  const users = userService({ store: userStore(database), access, clock })
+  const secrets = secretsService({ store: secretStore(database), seal, cursor })
+  const git = gitService({ store: gitStore(database), seal, clock, cursor, fetch: forgeFetch, privateHosts: config.privateHosts })
+  const settings = settingsService({ store: settingsStore(database), seal, secrets, git })
+
+  const sandboxRows = sandboxStore(database)
+  const gate = sandboxGate({ store: sandboxRows, git })
+  const driver: Driver = processDriver({
+    stateDir,
+    runtimeDir,
+    egress: { gate, dial: way.dial },
+    unisolated: config.unisolated,
+    log: (line) => log.debug(line),
+  })
+  const sandboxes = sandboxService({
+    store: sandboxRows,
+    driver,
+    access,
+    clock,
+    cursor,
+    wake,
+    limits,
+    replica,
+    describe: (owner) => describe(owner),
+    log: said,
+  })
+  const specs = specList({ cursor, startedAt: clock.now() })
+  const keeper = keepSandboxes({ store: sandboxRows, sandboxes, driver, limits, replica, log: said })
+
+  const conversationRows = conversationStore(database)
+  const taskRows = startTaskStore(database)
+  const live = liveHub()
+  const kept = keptRuns()
+  const tasks = startTasks({ store: taskRows, jobs, wake, clock, seal, cursor, baseUrl, deadlineMs: limits.start.deadline })
+  const steps = startSteps({
+    store: taskRows,
+    conversations: conversationRows,
+    tasks,
+    sandboxes,
+    settings,
+    git,
+    seal,
+    jobs,
+    wake,
+    clock,
+    limits,
+  })
+  const work = { store: conversationRows, logs: logStore(database), database, sandboxes, secrets, seal, wake, live, clock, kept, tools }
+  if (config.role !== 'api') {
+    jobs.register(startJob, startJobKind({ store: taskRows, tasks, steps, limits, discard: sandboxes.discard, log: said }))
+    jobs.register(runJob, runJobKind({ ...work, fetch: way.fetch as typeof fetch, log: said }))
+  }
+  const conversations = conversationService({
+    database,
+    store: conversationRows,
+    taskRows,
+    tasks,
+    sandboxes,
+    git,
+    jobs,
+    wake,
+    cursor,
+    clock,
+    kept,
+    baseUrl,
+  })
+  const changes = changesIn({ sandboxes })
+  const events = eventService({ store: eventStore(database), conversations, wake, live, cursor })
+
+  const served = [
+    ...keyRoutes(keysOf(access)),
+    ...userRoutes(users, baseUrl),
+    ...secretRoutes(secrets),
+    ...settingsRoutes(settings),
+    ...gitRoutes(git),
+    ...sandboxRoutes(sandboxes, specs),
+    ...conversationRoutes(conversations, tasks, changes),
+    ...eventRoutes(events, conversations),
+  ]
+
+  jobs.start()
+  const door = await listen({
+    served,
+    doors: doorsOf(access, baseUrl),
+    host: config.host,
+    port: config.port,
+    log,
+    ...(config.baseUrl === null ? {} : { baseUrl: config.baseUrl }),
+  })
+
+  /** Forges are reached over plain http from inside, so that the way out can put the credential in. */
+  async function describe(owner: string) {
+    const [forges, { git_user_name, git_user_email }] = await Promise.all([git.connected(owner), settings.stored(owner)])
+    const hosts = new Set([...Object.values(forges), ...publicForges])
+    const secure = [...hosts].filter((host) => host.startsWith('https://'))
+    return {
+      gitRewrites: secure.map((host) => ({ from: `${host}/`, to: `${host.replace('https://', 'http://')}/` })),
+      gitIdentity: { name: git_user_name || 'Parley', email: git_user_email || 'parley@localhost' },
+    }
+  }
+
+  return {
+    url: door.url,
+    port: door.port,
+    served,
+    database,
+    access,
+    users,
+    driver,
+    /** Stops taking work, finishes or hands back what is under way, and lets go of everything. */
+    async close(graceMs: number): Promise<void> {
+      await keeper.stop()
+      await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
+      await kept.close()
+      await driver[Symbol.asyncDispose]()
+      await wake.close()
+      await way.close()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,8 @@
+import { getSettings, updateSettings } from '@parley/contract/settings'
+import { serve } from '@parley/wire/serve'
+import type { SettingsService } from './service.ts'
+
+export const settingsRoutes = (settings: SettingsService) => [
+  serve(getSettings, ({ who }) => settings.get(who.owner)),
+  serve(updateSettings, ({ who, body }) => settings.update(who.owner, body)),
+]
