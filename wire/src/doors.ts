@@ -32,15 +32,12 @@ const bearer = /^bearer(?:[ \t]+(.*))?$/i
 /** The one key of a request; 400 when two headers bring different ones, 401 when a header brings an empty one. */
 export function keyOf(headers: IncomingHttpHeaders): string | undefined {
   const authorization = headers.authorization === undefined ? null : bearer.exec(headers.authorization.trim())
-  const keys = new Set(
-    [
-      authorization ? (authorization[1] ?? '').trim() : undefined,
-      one(headers['x-access-token'])?.trim(),
-      one(headers['x-session-api-key'])?.trim(),
-    ].filter((key) => key !== undefined),
-  )
-  if (keys.size > 1) throw new Problem('ambiguous_credentials')
-  const [key] = keys
+  let key = authorization ? (authorization[1] ?? '').trim() : undefined
+  for (const given of [one(headers['x-access-token']), one(headers['x-session-api-key'])]) {
+    if (given === undefined) continue
+    if (key !== undefined && key !== given.trim()) throw new Problem('ambiguous_credentials')
+    key = given.trim()
+  }
   if (key === '') throw new Problem('authentication_error')
   return key
 }

@@ -143,18 +143,20 @@ function watch(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
   edge.running.add(request)
   reply.raw.once('close', () => {
     edge.running.delete(request)
-    edge.seen?.({
-      request_id: request.id,
-      method: request.method,
-      route: request.routeOptions.config?.served?.endpoint.path ?? 'none',
-      status: reply.raw.statusCode,
-      millis: performance.now() - started,
-      owner: request.passage?.who.owner ?? '',
-      key_id: request.passage?.who.id ?? '',
-      ip: request.ip,
-    })
+    if (edge.seen) edge.seen(seenOf(request, reply, started))
   })
 }
+
+const seenOf = (request: FastifyRequest, reply: FastifyReply, started: number): Seen => ({
+  request_id: request.id,
+  method: request.method,
+  route: request.routeOptions.config?.served?.endpoint.path ?? 'none',
+  status: reply.raw.statusCode,
+  millis: performance.now() - started,
+  owner: request.passage?.who.owner ?? '',
+  key_id: request.passage?.who.id ?? '',
+  ip: request.ip,
+})
 
 export function notFound(edge: Edge, request: FastifyRequest): never {
   const allowed = allowedMethods(edge.served, request.url)

@@ -93,18 +93,21 @@ function checkJsonType(headers: IncomingHttpHeaders): void {
 }
 
 function checkTexts<T>(raw: T): T {
-  for (const value of Object.values(raw as object).flat()) {
-    if (typeof value === 'string' && !isText(value)) throw new Problem('malformed_request', 'The address has a NUL.')
+  for (const value of Object.values(raw as object)) {
+    if (typeof value === 'string' ? !isText(value) : Array.isArray(value) && !value.every(isText)) {
+      throw new Problem('malformed_request', 'The address has a NUL.')
+    }
   }
   return raw
 }
 
-/** Splits an object of the query's schema: which fields are lists. `ids` has the alias `id`. */
+/** The fields of a query that are lists. */
 function listFields(query: z.ZodType): Set<string> {
   const shape = query instanceof z.ZodObject ? (query.shape as Record<string, z.ZodType>) : {}
   return new Set(Object.keys(shape).filter((name) => shape[name] && core(shape[name]) instanceof z.ZodArray))
 }
 
+/** `name=a&name=b` and `name=a,b` as one list; `id` is another name of `ids`. */
 function gatherLists(raw: Record<string, unknown>, lists: Set<string>): Record<string, unknown> {
   if (lists.size === 0) return raw
   const query = { ...raw }
