@@ -4,12 +4,21 @@ import { exports, quote, variable } from './quote.ts'
  * The loop that a persistent shell runs. Everything it reads is counted lines after a line that starts with the shell's
  * own secret, so input that a command left unread is skipped and never executed. The loop keeps three descriptors of its
  * own (6 output, 7 results) that commands do not have. A command runs in a loop of one turn, so that a stray `break`
- * ends the command and not the shell. After a command `set -e`, `-u` and `-x` are off again: with one of them left on,
+ * ends the command and not the shell. An interrupt of the shell itself breaks out of every loop, with that out of the
+ * rest of the command, and the next copy of the loop says so. After a command `set -e`, `-u` and `-x` are off again: with one of them left on,
  * the next failing command would end the shell.
  */
 export const shellLoop = (secret: string, cwd: string): string => `cd -- ${quote(cwd)} 2>/dev/null || cd /
 unset OLDPWD
 exec 6>&1 7>&2 2>&1
+trap 'break 99' INT
+__parley_loop=${quote(loop(secret))}
+${'eval "$__parley_loop"\n'.repeat(interrupts)}`
+
+/** So often can a command be interrupted before the shell has to be opened anew. */
+const interrupts = 1000
+
+const loop = (secret: string) => `if [ -n "$__parley_mark" ]; then ${report(130)}; fi
 while IFS= read -r __parley_line || exit 0; do
   case $__parley_line in "${secret} "*) ;; *) continue ;; esac
   __parley_head=\${__parley_line#* }
@@ -33,9 +42,11 @@ while IFS= read -r __parley_line || exit 0; do
   for __parley_once in 1; do command eval "$__parley_text" 6>&- 7>&-; done
   { __parley_code=$?; set +eux; } 2>/dev/null
   command eval "$__parley_after"
-  printf '\\036%s\\036' "$__parley_mark" >&6
-  printf '%s %s %s\\036' "$__parley_mark" "$__parley_code" "$PWD" >&7
+  ${report('$__parley_code')}
 done`
+
+const report = (code: number | string) =>
+  `{ printf '\\036%s\\036' "$__parley_mark" >&6; printf '%s %s %s %s\\036' "$__parley_mark" ${code} $$ "$PWD" >&7; __parley_mark=; }`
 
 /** Starts bash where there is one, else sh; in `/` when the folder is not there. */
 export const shellArgv = (secret: string, cwd: string): [string, ...string[]] => [

@@ -22,6 +22,8 @@ interface Open {
   secret: string
   marks: MarkFinder
   results: string
+  /** Its number inside; undefined until the first result. */
+  pid: number | undefined
 }
 
 /** The command under way. */
@@ -122,7 +124,7 @@ class PersistentShell implements Shell {
   #start(): Open {
     const secret = randomBytes(12).toString('hex')
     const process = this.#spawn({ argv: shellArgv(secret, this.#cwd), cwd: '/', env: this.#env })
-    const open: Open = { process, secret, marks: new MarkFinder(), results: '' }
+    const open: Open = { process, secret, marks: new MarkFinder(), results: '', pid: undefined }
     process.stdin.on('error', () => undefined) // its end is told by `ended`
     process.stdout.on('data', (chunk: Buffer) => this.#printed(open, chunk))
     process.stderr.setEncoding('utf8').on('data', (text: string) => this.#reported(open, text))
@@ -153,8 +155,9 @@ class PersistentShell implements Shell {
     const at = running === null ? -1 : open.results.indexOf(`${running.mark} `)
     const end = open.results.indexOf('\x1e', Math.max(at, 0))
     if (running === null || at < 0 || end < 0) return
-    const [code = '', ...folder] = open.results.slice(at + running.mark.length + 1, end).split(' ')
+    const [code = '', pid, ...folder] = open.results.slice(at + running.mark.length + 1, end).split(' ')
     open.results = ''
+    open.pid = Number(pid)
     this.#cwd = folder.join(' ')
     running.exitCode = Number(code)
     this.#endIfDone(running)
@@ -176,6 +179,7 @@ class PersistentShell implements Shell {
 
   /** Everything below the shell is asked to end, then made to; when nothing helps (a loop of the shell itself), the shell too. */
   async #interrupt(running: Running): Promise<void> {
+    await this.#interruptShell()
     for (const name of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
       await this.#open?.process.interruptChildren(name)
       const done = await Promise.race([running.ended, sleep(graceMs, undefined, { ref: false })])
@@ -183,6 +187,17 @@ class PersistentShell implements Shell {
     }
     await this.#open?.process.kill(0)
     await running.ended
+  }
+
+  /** Before its children, so that it does not go on with the next part of the command when the first has ended. */
+  async #interruptShell(): Promise<void> {
+    const pid = this.#open?.pid
+    if (pid === undefined) return
+    const kill = this.#spawn({ argv: ['/bin/sh', '-c', 'kill -INT "$1"', 'sh', String(pid)], cwd: '/' })
+    kill.stdin.end()
+    kill.stdout.resume()
+    kill.stderr.resume()
+    await Promise.race([kill.ended, sleep(graceMs, undefined, { ref: false })])
   }
 
   #result(how: How): ShellResult {
