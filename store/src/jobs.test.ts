@@ -343,3 +343,28 @@ test('what a replica that was killed had begun is taken over by another', async 
   await empty(here)
   assert.deepEqual(attempts, [2])
 })
+
+test('a run that finishes waits for a transaction that has just spawned its job, and sees what that one wrote', async () => {
+  await using here = await house()
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const seen: string[] = []
+  const run = async (job: Job) => {
+    begun.resolve()
+    await go.promise
+    await one.database.transaction(async (tx) => {
+      await job.finish(tx)
+      for (const { key } of await tx.rows<{ key: string }>(sql`select key from ran`)) seen.push(key)
+    })
+  }
+  const one = here.replica('one', { work: { run } })
+  await one.spawn('conversation')
+  await begun.promise
+  await one.database.transaction(async (tx) => {
+    await tx.rows(sql`insert into ran values ('message', '')`)
+    await one.jobs.spawn(tx, { kind: 'work', key: 'conversation', input: null })
+    go.resolve()
+    await systemClock.sleep(200)
+  })
+  await empty(here)
+  assert.deepEqual(seen, ['message'])
+})

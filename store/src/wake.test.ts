@@ -124,3 +124,24 @@ test('more topics than fit one notification all arrive', async () => {
   for (const topic of topics) two.here.tell(topic)
   await heard
 })
+
+test('what is told while a reader is reading is read next', async () => {
+  await using two = await pair()
+  const done = new AbortController()
+  let reads = 0
+  const read = async (cursor: number) => {
+    reads += 1
+    if (reads === 1) two.here.tell('a')
+    return { rows: reads === 1 ? [] : ['found'], cursor }
+  }
+  // Until the listener is armed, which wakes everyone and would hide a lost wake.
+  await hears(() => two.there.tell('ready'), two.here.wait('ready', { timeoutMs: long }))
+  const timer = setTimeout(() => done.abort(), 5_000)
+  const found: string[] = []
+  for await (const row of two.here.follow('a', read, { cursor: 0, signal: done.signal, pollMs: long })) {
+    found.push(row)
+    done.abort()
+  }
+  clearTimeout(timer)
+  assert.deepEqual(found, ['found'])
+})
