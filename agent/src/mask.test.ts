@@ -72,6 +72,14 @@ test('a stream holds back no more than what could be the start of a secret', () 
   assert.equal(stream.end(), 'abcde')
 })
 
+test('a secret before one that is still open is not let through', () => {
+  const values = ['cbccaaaa', 'ccbccaaaaa', 'aaaaac']
+  const stream = masker(values.map((value, i) => ({ name: `S${i}`, value }))).stream()
+  let out = ''
+  for (const char of 'aaaaaccbccaaaa') out += stream.push(char)
+  assert.equal(out + stream.end(), '<secret:S2><secret:S0>')
+})
+
 test('an endless chain of overlapping secrets is held back no further than a few of their lengths', () => {
   const stream = masker([{ name: 'A', value: 'a'.repeat(8) }]).stream()
   let out = ''

@@ -77,11 +77,14 @@ function maskedStream(text: (raw: string) => string, current: () => Matcher | nu
   }
 }
 
-/** A match that may still grow is held whole, but a chain of overlapping ones no longer than `farthest` allows. */
+/** Matches that the open end overlaps are held whole, but a chain of them no longer than `farthest` allows. */
 function cutBefore({ ranges, open }: Cursor, farthest: number): number {
-  const last = ranges.at(-1)
-  if (last === undefined || last.end <= open) return open
-  return last.start < farthest ? last.end : Math.min(open, last.start)
+  let cut = open
+  for (const range of ranges.toReversed()) {
+    if (range.end <= cut) break
+    cut = Math.min(cut, range.start)
+  }
+  return cut < farthest ? (ranges.at(-1)?.end ?? cut) : cut
 }
 
 function deep(json: unknown, text: (raw: string) => string): unknown {

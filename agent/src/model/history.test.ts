@@ -68,7 +68,11 @@ for (const config of configs) {
           }
           const all = [system('Rules.'), user('Begin.'), ...tail]
           const growing = modelAt(config, { fetch })
+          const marked = new Set<Message>() // each history's end is marked, in place, as the loop does
           for (let end = 2, i = 0; end <= all.length; end += steps[i++ % 4] ?? 1) {
+            const last = all[end - 1]
+            if (last !== undefined && !marked.has(last)) all[end - 1] = { ...last, cache: true }
+            marked.add(all[end - 1] ?? last ?? user(''))
             await failure(ask(growing, all.slice(0, end)))
             await failure(ask(modelAt(config, { fetch }), all.slice(0, end)))
             const [kept, fresh] = sent.splice(0)
@@ -96,6 +100,7 @@ test('a step converts the new messages only, and a changed history is converted 
     '{"a":0,"messages":[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]}',
   )
   assert.equal(past.plan('c', [...grown, calls('c')]).from, 5)
+  assert.equal(past.plan('c', [...grown.slice(0, 3), result('z'), calls('c')]).from, 3)
   assert.equal(past.plan('c', [system('Rules.'), ...grown.slice(1), calls('c')]).from, 0)
   assert.equal(past.plan('other', [...grown, calls('c')]).from, 0)
 })
@@ -113,4 +118,19 @@ test('a batch of results is kept together, with the pictures that follow it', ()
   assert.equal(plan.from, 2)
   plan.splice('{"messages":[3,4,5,6]}')
   assert.equal(past.plan('c', [...more, result('c')]).from, 4)
+})
+
+test('markers that move with the end of a history leave all before them kept', () => {
+  const past = history(messagesDialect, true, true)
+  const messages: Message[] = [system('Rules.')]
+  for (let step = 0; step < 12; step++) {
+    messages.push(
+      step === 0 ? user('Begin.') : calls(`${step}`),
+      ...(step === 0 ? [] : [{ ...result(`${step}`), cache: true }]),
+    )
+    const { from, splice } = past.plan('c', messages)
+    assert.ok(messages.length - from <= 9, `${messages.length - from} messages converted again at step ${step}`)
+    const count = messages.length - Math.max(from, 1)
+    splice(JSON.stringify({ messages: Array.from({ length: count }, (_, i) => from + i) }))
+  }
 })
