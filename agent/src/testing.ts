@@ -29,40 +29,31 @@ export interface MemoryLog extends Log {
  * append meanwhile comes before them. `before`: what is stored already.
  */
 export function memoryLog(clock: Clock, before: readonly LogEvent[] = [], commit = () => Promise.resolve()): MemoryLog {
-  const stored = [...before]
   const events = [...before]
-  const own = new Set<string>()
-  let read = before.length
+  const shelf = shelfOf(before)
   const deltas: Delta[] = []
   let fenced = false
   let last: Promise<void> = Promise.resolve()
-  let wake = () => {}
 
   const made = (one: NewEvent, seq: number): LogEvent => {
     const copy = structuredClone(one)
     return { parent_id: null, ...copy, id: one.id ?? clock.id(), seq, timestamp: clock.now() }
   }
-  const keep = (event: LogEvent) => {
-    event.seq = stored.length + 1
-    stored.push(event)
-  }
-  const unread = () => stored.slice(read).filter((event) => !own.has(event.id))
   return {
+    ...shelf,
     events,
     deltas,
-    stored,
     get readSeq() {
-      const gap = stored.findIndex((event, at) => at >= read && !own.has(event.id))
-      return gap < 0 ? stored.length : gap
+      return shelf.readSeq
     },
     append(...added) {
       const mine = added.map((one, at) => made(one, events.length + at + 1))
-      for (const event of mine) own.add(event.id)
+      for (const event of mine) shelf.own.add(event.id)
       events.push(...mine)
       last = last.then(async () => {
         await commit()
         if (fenced) throw new Fenced('another worker has this conversation')
-        mine.forEach(keep)
+        mine.forEach(shelf.keep)
       })
       last.catch(() => {})
       return { stored: mine, durable: last }
@@ -70,22 +61,48 @@ export function memoryLog(clock: Clock, before: readonly LogEvent[] = [], commit
     flush: () => last,
     publish: (delta) => deltas.push(delta),
     async inbox() {
-      const fresh = unread()
-      read = stored.length
+      const fresh = shelf.take()
       events.push(...fresh)
       return fresh
     },
-    woken: (signal) =>
+    arrive(...added) {
+      for (const one of added) shelf.keep(made(one, 0))
+      shelf.stir()
+    },
+    fence: () => (fenced = true),
+  }
+}
+
+/** What is durable, in its order, and what of it the worker (whose own events are in `own`) has not read yet. */
+function shelfOf(before: readonly LogEvent[]) {
+  const stored = [...before]
+  const own = new Set<string>()
+  let read = before.length
+  let wake = () => {}
+  const unread = () => stored.slice(read).filter((event) => !own.has(event.id))
+  return {
+    stored,
+    own,
+    keep(event: LogEvent) {
+      event.seq = stored.length + 1
+      stored.push(event)
+    },
+    take() {
+      const fresh = unread()
+      read = stored.length
+      return fresh
+    },
+    get readSeq() {
+      const gap = stored.findIndex((event, at) => at >= read && !own.has(event.id))
+      return gap < 0 ? stored.length : gap
+    },
+    woken: (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         wake = resolve
         signal.addEventListener('abort', () => resolve(), { once: true })
         if (signal.aborted || unread().length > 0) resolve()
       }),
-    arrive(...added) {
-      for (const one of added) keep(made(one, 0))
-      wake()
-    },
-    fence: () => (fenced = true),
+    stir: () => wake(),
   }
 }
 

@@ -17,34 +17,21 @@ export interface Journal {
 }
 
 export function openJournal(log: Log, vision: boolean): Journal {
-  const state = newState()
-  let view = buildView(log.events, vision)
-  for (const event of log.events) fold(state, event)
-  let read = log.events.length
+  const derived: Derived = { state: newState(), view: buildView(log.events, vision), read: log.events.length }
+  for (const event of log.events) fold(derived.state, event)
   let draining: Promise<void> = Promise.resolve()
 
-  const catchUp = () => {
-    let past = false
-    for (; read < log.events.length; read += 1) {
-      const event = log.events[read]
-      if (event === undefined) break
-      fold(state, event)
-      past ||= changesPast(event)
-      if (!past) foldView(view, event)
-    }
-    if (past) view = buildView(log.events, vision)
-  }
   const append = (events: NewEvent[]) => {
     const { stored, durable } = log.append(...events)
-    durable.catch(() => {}) // told again by `flush`, which every commit awaits
-    catchUp()
+    durable.catch(() => {}) // told again by `flush`, which every run awaits at its end
+    catchUp(derived, log.events)
     return { stored, durable }
   }
   return {
     log,
-    state,
+    state: derived.state,
     get view() {
-      return view
+      return derived.view
     },
     write: (...events) => append(events).stored,
     async commit(...events) {
@@ -55,9 +42,28 @@ export function openJournal(log: Log, vision: boolean): Journal {
     drain() {
       draining = draining.then(async () => {
         await log.inbox()
-        catchUp()
+        catchUp(derived, log.events)
       })
       return draining
     },
   }
+}
+
+interface Derived {
+  readonly state: State
+  view: View
+  /** Events folded so far. */
+  read: number
+}
+
+function catchUp(derived: Derived, events: readonly LogEvent[]): void {
+  let past = false
+  for (; derived.read < events.length; derived.read += 1) {
+    const event = events[derived.read]
+    if (event === undefined) break
+    fold(derived.state, event)
+    past ||= changesPast(event)
+    if (!past) foldView(derived.view, event)
+  }
+  if (past) derived.view = buildView(events, derived.view.vision)
 }

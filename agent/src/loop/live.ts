@@ -32,12 +32,14 @@ export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string
     clock.sleep(apartMs, over.signal).then(
       () => {
         resting = false
-        if (waiting === '') return
-        send()
-        rest()
+        if (waiting !== '') go()
       },
       () => {},
     )
+  }
+  const go = () => {
+    send()
+    rest()
   }
   return {
     push(text) {
@@ -46,9 +48,7 @@ export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string
         offset += waiting.length - pieceLimit
         waiting = waiting.slice(-pieceLimit)
       }
-      if (resting) return
-      send()
-      rest()
+      if (!resting) go()
     },
     end() {
       over.abort(new Error('the call is over'))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock as clock } from '@parley/store/clock'
 import type { Message } from '../model/model.ts'
+import { ModelError } from '../model/model.ts'
 import { actTool, calls, finished, memoryLog, says, scriptedModel, testRun, userMessage } from '../testing.ts'
 import { run } from './loop.ts'
 import { buildView } from './view.ts'
@@ -37,6 +38,20 @@ test('each request begins with the very messages of the one before, and another 
   const rebuilt = plain(buildView(log.stored, true).messages)
   const last = plain(model.requests.at(-1)?.messages)
   assert.deepEqual(rebuilt.slice(0, last.length), last)
+})
+
+test('messages with no answer between them are one message of the user, also after a failed call', async () => {
+  const log = memoryLog(clock)
+  log.arrive(userMessage('One.'), userMessage('Two.'))
+  const model = scriptedModel([[new ModelError('auth', 'no')], says('ok')], { clock })
+  await run(testRun({ log, model }))
+  log.arrive(userMessage('Three.'))
+  await run(testRun({ log, model }))
+  const [, user, ...rest] = model.requests[1]?.messages ?? []
+  assert.deepEqual(
+    [user?.parts.map((part) => part.type === 'text' && part.text), rest],
+    [['One.', 'Two.', 'Three.'], []],
+  )
 })
 
 test('reasoning is given back with its signature, before the words and calls of its answer', async () => {

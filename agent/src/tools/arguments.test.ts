@@ -33,6 +33,11 @@ test('nulls count as absent, and what follows a complete object is dropped', () 
   assert.deepEqual(read('terminal', '{"command":"ls","timeout":null} trailing').input, { command: 'ls' })
 })
 
+test('nothing is mended in a call that was cut', () => {
+  assert.equal(read('terminal', '{"command":"rm -r build"} {"comm', true).input, null)
+  assert.notEqual(read('terminal', '{"command":"ls"}', true).input, null)
+})
+
 test('summary and risk are for the platform, not for the tool, and small mistakes in the risk are forgiven', () => {
   const { input, summary, risk } = read('terminal', '{"command":"ls","summary":"List","security_risk":"medium "}')
   assert.deepEqual([input, summary, risk], [{ command: 'ls' }, 'List', 'MEDIUM'])
