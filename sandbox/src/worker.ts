@@ -13,7 +13,7 @@ export type Spawn = (command: Command) => Process
 
 const defaultMaxBytes = 8 * 2 ** 20
 const maxIdle = 2
-const maxWorkers = 16
+const maxWorkers = 8
 
 interface Worker {
   process: Process
@@ -29,7 +29,7 @@ interface Taking {
   done: (code: number | undefined) => void
 }
 
-/** `Hands.run`, on at most 16 shells; further commands wait for one. */
+/** `Hands.run`, on at most 8 shells; further commands wait for one. */
 export function runOverWorkers(spawn: Spawn): (command: RunCommand) => Promise<RunResult> {
   const idle: Worker[] = []
   const waiting: (() => void)[] = []

@@ -61,13 +61,13 @@ async function probe(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
     await writeFile(secret, 'host', { mode: 0o600 })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const args = [String((server.address() as AddressInfo).port), secret]
-    return await Promise.all(
-      probes.map(async ({ name, script }) => {
-        const { stdout, timedOut } = await hands.run({ script, args, timeoutMs: 10_000, signal })
-        const wrong = timedOut ? 'did not end' : stdout.toString().trim()
-        return wrong === '' ? fine(name) : broken(name, wrong.slice(0, 300), null)
-      }),
-    )
+    const findings: Finding[] = []
+    for (const { name, script } of probes) {
+      const { stdout, timedOut } = await hands.run({ script, args, timeoutMs: 10_000, signal })
+      const wrong = timedOut ? 'did not end' : stdout.toString().trim()
+      findings.push(wrong === '' ? fine(name) : broken(name, wrong.slice(0, 300), null))
+    }
+    return findings
   } finally {
     server.close()
     await rm(folder, { recursive: true })

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { createServer, connect, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Opened } from '../conformance-sentence.ts'
+import { conformance, howASandboxEnds } from '../conformance.ts'
+import { processDriver } from './driver.ts'
+
+/** The driver before an upstream that greets; the gate knows one host. */
+async function open(): Promise<Opened> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sandboxes-'))
+  const upstream = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\nhello from outside'))
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  const { port } = upstream.address() as AddressInfo
+  const driver = processDriver({
+    stateDir: join(folder, 'state'),
+    runtimeDir: join(folder, 'run'),
+    egress: {
+      gate: {
+        decide: async ({ host }) =>
+          host === 'allowed.test' ? { allow: true } : { allow: false, reason: 'not on the list' },
+      },
+      dial: async () => connect(port, '127.0.0.1'),
+    },
+    log: () => undefined,
+  })
+  const findings = await driver.doctor(AbortSignal.timeout(50_000))
+  const fatal = findings.filter(({ ok, fatal }) => fatal && !ok)
+  const close = async () => {
+    await driver[Symbol.asyncDispose]()
+    upstream.close()
+    await rm(folder, { recursive: true })
+  }
+  if (fatal.length > 0) await close()
+  if (fatal.length > 0) throw new Error(fatal.map(({ check, detail, fix }) => `${check}: ${detail}; ${fix}`).join('\n'))
+  return {
+    driver,
+    limits: findings.some(({ check, ok }) => check === 'limit of memory' && ok),
+    async leftovers(id) {
+      const found = [...(await processesNaming(id)), ...(await mountsNaming(id))]
+      for (const part of ['state', 'run'])
+        if ((await readdir(join(folder, part))).includes(id)) found.push(join(part, id))
+      const groups = spawnSync('find', ['/sys/fs/cgroup', '-type', 'd', '-name', id], {
+        encoding: 'utf8',
+      }).stdout.trim()
+      return groups === '' ? found : [...found, groups]
+    },
+    close,
+  }
+}
+
+async function processesNaming(id: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const groups = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => '')))
+  return pids.filter((_, index) => groups[index]?.includes(id)).map((pid) => `process ${pid}`)
+}
+
+const mountsNaming = async (id: string) =>
+  (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(id))
+
+// The newest bubblewrap below this very process is the sandbox just started; killing it is what a crash looks like.
+howASandboxEnds(async () => {
+  const children = (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).trim().split(' ')
+  const names = await Promise.all(children.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))
+  const newest = children.filter((_, index) => names[index]?.trim() === 'bwrap').at(-1)
+  process.kill(Number(newest), 'SIGKILL')
+})
+
+conformance('process', open)
