@@ -56,7 +56,7 @@ const slices = [
 /** Pure files of a slice that every room of the server may use. */
 const shared = ['server/src/access/key-format.ts']
 /** The rooms that put the slices together. */
-const wiring = /^server\/src\/(server|main|testing)\.ts$|^server\/src\/testing\//
+const wiring = /^server\/src\/(server|main|testing)(\.ts$|\/)/
 
 /** Words that a room does not say in code, and the files of it that may. */
 const foreign: readonly { rooms: RegExp; words: readonly string[]; but?: RegExp }[] = [
@@ -73,6 +73,8 @@ const environmentReaders =
   /^(server\/src\/(config|main)\.ts|client\/src\/cli\/(environment|main)\.ts|(scripts|bench|tests)\/)/
 const sqlRooms = /^(store\/|server\/src\/(migrations\/|.*\b(store|table)\.ts$))/
 const forbiddenNames = ['util', 'utils', 'helper', 'helpers', 'common', 'manager', 'types', 'misc', 'index']
+/** One function that is a list of consts, in the order of the floors. */
+const wiringList = 'server/src/server.ts'
 /** Generated files and pure data may be as long as they are. */
 const data: readonly string[] = []
 
@@ -124,7 +126,8 @@ function size(source: Source): Breach[] {
     else if (source.lines > 250) found.push(breach(source, 1, 'look', `${source.lines} lines; look again at 250`))
   }
   for (const { name, line, ownLines } of source.functions)
-    if (ownLines > 40) found.push(breach(source, line, 'size', `${name} has ${ownLines} lines; at most 40`))
+    if (ownLines > 40 && source.path !== wiringList)
+      found.push(breach(source, line, 'size', `${name} has ${ownLines} lines; at most 40`))
   return found
 }
 
