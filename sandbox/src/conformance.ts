@@ -256,7 +256,7 @@ function isolation(sentence: Sentence, hands: () => Promise<Hands>): void {
   }
 
   sentence('a host that the policy allows is reached through the proxy, another is refused by name', async () => {
-    const ask = `printf 'GET http://%s/ HTTP/1.0\\r\\n\\r\\n' "$1" | socat -T5 - TCP4:127.0.0.1:3128`
+    const ask = `{ printf 'GET http://%s/ HTTP/1.0\\r\\n\\r\\n' "$1"; sleep 0.5; } | socat -T5 - TCP4:127.0.0.1:3128`
     assert.match(await text(await hands(), ask, ['allowed.test']), /^HTTP\/1\.1 200 [^]*hello from outside/)
     assert.match(
       await text(await hands(), ask, ['refused.test']),

@@ -36,7 +36,10 @@ export class Cut {
     this.#take(data, this.#marker)
   }
 
+  /** The output; also what was held back, when the end marker never came. */
   kept(): Buffer {
+    if (this.#begun && this.code === undefined) this.#keep(this.#held)
+    this.#held = Buffer.alloc(0)
     return Buffer.concat(this.#kept)
   }
 

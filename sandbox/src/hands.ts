@@ -35,6 +35,7 @@ async function connectOver(spawn: Spawn, port: number): Promise<Duplex> {
   void process.ended.then(() => reject(new Error(`nothing answers on port ${port} of the sandbox`)))
   await promise
   const stream = Duplex.from({ readable: process.stdout, writable: process.stdin }) as Duplex
+  stream.on('error', () => undefined) // a reader that cares listens for it too
   stream.on('close', () => void process.kill(0))
   return stream
 }

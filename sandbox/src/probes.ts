@@ -67,7 +67,10 @@ export const probes: readonly Probe[] = [
     script:
       'for s in /var/run/docker.sock /run/docker.sock /run/podman/podman.sock /run/containerd/containerd.sock; do [ -e "$s" ] && echo "$s is there"; done',
   },
-  { name: 'setuid programs gain nothing', script: 'p=$(su -c id 2>/dev/null </dev/null) && echo "$p"' },
+  {
+    name: 'setuid programs gain nothing',
+    script: "grep -E ' (/|/usr|/tmp|/workspace|/home/agent) ' /proc/mounts | grep -v nosuid",
+  },
   {
     name: 'no descriptor of the server',
     script: 'for f in /proc/self/fd/*; do case $(readlink "$f") in user:*|mnt:*|net:*) echo "$f";; esac; done',

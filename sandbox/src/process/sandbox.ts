@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { open, type FileHandle } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, Process } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
 import { quote } from '../quote.ts'
@@ -69,6 +70,12 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     child.on('exit', (code, signal) => end(`ended with ${signal ?? `code ${code}`}`))
   })
   const close = async () => {
+    // Process 1 first: with it the kernel ends all the others, and bubblewrap is there to take note of its end.
+    if (running && door.pid > 0) {
+      process.kill(door.pid, 'SIGKILL')
+      await group.freeze(false).catch(() => undefined)
+      await Promise.race([ended, sleep(1_000, undefined, { ref: false })])
+    }
     child.kill('SIGKILL')
     await group.kill()
     await ended
