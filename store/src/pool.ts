@@ -22,7 +22,8 @@ function guardedClient(client: pg.PoolClient): PostgresPoolClient {
   let broken = false
   const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
     try {
-      return await client.query(text, [...values])
+      const name = statementName(text)
+      return await client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] })
     } catch (error) {
       broken ||= breaksConnection(error)
       throw failure(error)
@@ -35,6 +36,28 @@ function guardedClient(client: pg.PoolClient): PostgresPoolClient {
     query: query as <R>(sql: string, parameters: readonly unknown[]) => Promise<PostgresQueryResult<R>>,
     release: (destroy) => client.release(destroy || broken),
   } as PostgresPoolClient
+}
+
+/** So many different statements are prepared, each at most once a connection, from their third use on. */
+const mostPrepared = 200
+const mostCounted = 2_000
+const uses = new Map<string, number>()
+const names = new Map<string, string>()
+
+/** A name for a statement that comes again and again: the server then parses and plans it once. */
+function statementName(text: string): string | undefined {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  if (names.size >= mostPrepared || !text.includes('$1')) return undefined
+  const used = (uses.get(text) ?? 0) + 1
+  if (used < 3) {
+    if (uses.size >= mostCounted) uses.clear()
+    uses.set(text, used)
+    return undefined
+  }
+  const name = `parley_${names.size}`
+  names.set(text, name)
+  return name
 }
 
 function rethrow(error: unknown): never {

@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { Clock } from '@parley/store/clock'
 import { masker } from '../mask.ts'
 import { costOf, lookUp } from './catalogue.ts'
@@ -32,23 +32,39 @@ export function openModel(config: LlmConfig, deps: ModelDeps): Model {
   const facts = lookUp(prefix, name)
   const vision = config.disable_vision === false || (facts.vision && config.disable_vision !== true)
   const past = found === null ? null : history(found.provider.family.dialect, config.caching_prompt !== false, vision)
+  let own: Own | undefined
   return {
     name: config.model,
     contextWindow: config.max_input_tokens ?? facts.context_window,
     vision,
     cost: (usage) => costOf(usage, prefix, name, config),
     async *stream(request, signal) {
-      const hide = masker(secretsOf(config)).text
       if (found === null || past === null) throw new ModelError('config', unknownModel(config.model))
-      const { provider } = found
-      const own: Own = {
-        provider,
-        name: found.name,
-        config: { ...config, base_url: address(config, provider, found.prefix) },
-      }
+      own ??= ownOf(config, found)
       check(own)
-      yield* attempt(own, { request, signal, past, vision, hide, deps })
+      yield* attempt(own, { request, signal, past, vision, deps })
     },
+  }
+}
+
+/** Made at the first call and kept: making the library's model anew costs more than a call with it. */
+function ownOf(config: LlmConfig, { provider, name, prefix }: NonNullable<ReturnType<typeof providerOf>>): Own {
+  const whole = { ...config, base_url: address(config, provider, prefix) }
+  const calls = new WeakMap<AbortSignal, typeof fetch>()
+  /** Each call has a way of its own to the network; its signal, which the library hands on, tells which. */
+  const way: typeof fetch = (url, init) => {
+    const own = init?.signal ? calls.get(init.signal) : undefined
+    if (own === undefined) throw new Error('a request that belongs to no call')
+    return own(url, init)
+  }
+  let language: LanguageModelV4 | undefined
+  return {
+    provider,
+    name,
+    config: whole,
+    calls,
+    hide: masker(secretsOf(config)).text,
+    language: () => (language ??= provider.family.open(name, whole, way)),
   }
 }
 
@@ -56,6 +72,9 @@ interface Own {
   provider: Provider
   name: string
   config: LlmConfig
+  calls: WeakMap<AbortSignal, typeof fetch>
+  hide: (text: string) => string
+  language: () => LanguageModelV4
 }
 
 interface Attempt {
@@ -63,13 +82,12 @@ interface Attempt {
   signal: AbortSignal
   past: History
   vision: boolean
-  hide: (text: string) => string
   deps: ModelDeps
 }
 
-async function* attempt(own: Own, { request, signal, past, vision, hide, deps }: Attempt): AsyncGenerator<ModelPart> {
+async function* attempt(own: Own, { request, signal, past, vision, deps }: Attempt): AsyncGenerator<ModelPart> {
   signal.throwIfAborted()
-  const { config, provider, name } = own
+  const { config, provider } = own
   const limits = {
     ...defaultLimits,
     ...given({ thinkMs: config.timeout ? config.timeout * 1000 : null }),
@@ -83,12 +101,12 @@ async function* attempt(own: Own, { request, signal, past, vision, hide, deps }:
     const dialect = provider.family.dialect
     const flat = config.force_string_serializer === true
     const prompt = toPrompt(request.messages, plan.from, { dialect, vision, flat, marked: plan.marked })
-    const model = provider.family.open(name, config, call.fetch)
-    const { stream } = await model.doStream({ ...optionsOf(own, request), prompt, abortSignal: call.signal })
+    own.calls.set(call.signal, call.fetch)
+    const { stream } = await own.language().doStream({ ...optionsOf(own, request), prompt, abortSignal: call.signal })
     yield* modelParts(stream, { writing: call.writing, strict: config.drop_params === false })
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    throw classify(call.failure() ?? error, hide, deps.clock.millis())
+    throw classify(call.failure() ?? error, own.hide, deps.clock.millis())
   }
 }
 

@@ -58,11 +58,12 @@ export function conversationService(parts: ConversationParts) {
     const row = newRow(event, clock.id(), clock.now())
     const revives = wants || event.kind === 'MessageEvent' ? revived : []
     const base = await parts.database.transaction(async (tx) => {
+      // The job before the head, as the end of a run does: else the two could wait for each other.
+      if (wants) await parts.jobs.spawn(tx, { kind: runJob, key: id, input: null })
       const before = await logStore(tx).append(id, [row], { wants, revives })
-      if (before !== undefined && wants) await parts.jobs.spawn(tx, { kind: runJob, key: id, input: null })
+      if (before === undefined) throw new Problem('not_found')
       return before
     })
-    if (base === undefined) throw new Problem('not_found')
     wake.tell(inboxTopic(id))
     wake.tell(eventsTopic(id))
     return { id: row.id, seq: base + 1 }

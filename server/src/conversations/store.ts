@@ -206,6 +206,9 @@ export function conversationStore(database: Database) {
             select c.id, c.sandbox_id from conversation c join tree on c.parent_id = tree.id)
           select id, sandbox_id from tree`)
         const ids = gone.map((row) => row.id)
+        // Heads before conversations, as every append does: else the two could wait for each other.
+        await tx.rows(sql`select 1 from conversation_head where conversation_id = any(${ids}::uuid[])
+          order by conversation_id for update`)
         await tx.rows(sql`insert into deleted_conversation (id, owner_id)
           select unnest(${ids}::uuid[]), ${owner} on conflict do nothing`)
         await tx.rows(sql`delete from start_task where conversation_id = any(${ids}::uuid[])`)

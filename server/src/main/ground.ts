@@ -30,7 +30,7 @@ export async function openGround(config: Config, tell: (line: string) => void): 
     if (config.databaseUrl !== null)
       return { dataDir, runtimeDir, kek, connection: config.databaseUrl, replica, close: async () => lock.release() }
     tell('Starting the database')
-    const postgres = await startPostgres({ dataDir, runtimeDir, log: tell })
+    const postgres = await startPostgres({ dataDir, runtimeDir: databaseDir(runtimeDir), log: tell })
     const close = async () => {
       await postgres.stop()
       lock.release()
@@ -41,6 +41,9 @@ export async function openGround(config: Config, tell: (line: string) => void): 
     throw error
   }
 }
+
+/** The database's sockets: a folder that belongs to whom the database runs as. */
+export const databaseDir = (runtimeDir: string): string => join(runtimeDir, 'db')
 
 function replicaName(dataDir: string): string {
   const path = join(dataDir, 'replica.id')

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { openPrivateFolder } from '../data-dir.ts'
 import { openRuntimeDir } from '../runtime-dir.ts'
 import { openSecretKey } from '../secret-key.ts'
-import { type Ground, openGround } from './ground.ts'
+import { databaseDir, type Ground, openGround } from './ground.ts'
 
 /** The ground for a short errand: a server's own when one is running on it, else one of its own until the errand is done. */
 export async function openShared(config: Config): Promise<Pick<Ground, 'connection' | 'kek' | 'close'>> {
@@ -17,6 +17,6 @@ export async function openShared(config: Config): Promise<Pick<Ground, 'connecti
   const kek = openSecretKey(dataDir, config.secretKey)
   if (config.databaseUrl !== null) return { connection: config.databaseUrl, kek, close: async () => {} }
   const runtimeDir = openRuntimeDir(dataDir, config.xdgRuntimeDir)
-  const postgres = await startPostgres({ dataDir, runtimeDir, log: quiet, supervise: false })
+  const postgres = await startPostgres({ dataDir, runtimeDir: databaseDir(runtimeDir), log: quiet, supervise: false })
   return { connection: postgres.connection, kek, close: async () => postgres.leave() }
 }

@@ -1,0 +1,29 @@
+import type { LoggedRequest, ScriptedLlm } from '../tests/tools/scripted-llm.ts'
+import { finished, type Program, start } from './program.ts'
+
+/** A job of `steps` shell commands, one for each answer of the model. */
+export const job = (steps: number): Record<string, unknown> => ({
+  toolkit: { shell: [{ name: 'terminal', args: { command: '{{cmd}}' } }] },
+  turns: [{ repeat: steps, use: [{ tool: 'shell', vars: { cmd: 'echo step-{{i}}' } }] }, { text: 'All done.' }],
+})
+
+export interface StepFigures {
+  /** Our own time between two answers of the model, milliseconds, in order. */
+  gaps: number[]
+  seconds: number
+  requests: LoggedRequest[]
+}
+
+/** Runs the scripted job in so many conversations at once. */
+export async function runSteps(program: Program, llm: ScriptedLlm, steps: number, conversations: number): Promise<StepFigures> {
+  await llm.setScript(job(steps))
+  await llm.clear()
+  const ids = await Promise.all(
+    Array.from({ length: conversations }, (_, index) => start(program, `Run the steps. [[conv:c${steps}-${index}]]`)),
+  )
+  const began = performance.now()
+  await Promise.all(ids.map(({ id }) => finished(program, id)))
+  const seconds = (performance.now() - began) / 1_000
+  const { requests } = await llm.log()
+  return { gaps: requests.flatMap((one) => one.gapMs ?? []), seconds, requests }
+}
