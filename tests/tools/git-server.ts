@@ -26,6 +26,8 @@ export interface GitServerSetup<R extends HostedSetup = HostedSetup> {
   repositories: Record<string, R>
   /** With a self-made certificate for 127.0.0.1 and localhost; its authority is `ca`. */
   tls?: boolean
+  /** Of loopback; 127.0.0.1 unless said. A sandbox takes that one for itself and reaches another one through its way out. */
+  address?: string
 }
 
 /** One request as it came; `authorization` is kept so that a test can say where a token went. */
@@ -85,10 +87,11 @@ export async function openGitServer(setup: GitServerSetup, before?: Before): Pro
   }
   const secure = setup.tls === true ? await certificate(folder) : null
   const server = secure === null ? createServer(listener) : createTlsServer(secure, listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = setup.address ?? '127.0.0.1'
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: `${secure === null ? 'http' : 'https'}://127.0.0.1:${port}`,
+    url: `${secure === null ? 'http' : 'https'}://${address}:${port}`,
     ca: secure?.cert ?? null,
     repositories,
     requests,
