@@ -23,7 +23,7 @@ export interface ProcessDriverOptions {
   /** Folder of sockets: a short path, at most 50 characters; made with mode 0700. */
   runtimeDir: string
   egress: { gate: Gate; dial: Dial }
-  /** Plain processes without any isolation. */
+  /** Processes without isolation: refused, this driver always isolates. */
   unisolated?: boolean
   log: EgressLog
 }
@@ -39,6 +39,7 @@ interface Running {
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export function processDriver(options: ProcessDriverOptions): Driver {
+  if (options.unisolated) throw new Error('the process driver does not run sandboxes without isolation')
   const stateDir = resolve(options.stateDir)
   const runtimeDir = resolve(options.runtimeDir)
   if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
