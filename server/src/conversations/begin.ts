@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Who } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { Processor } from '@parley/contract/processors'
@@ -51,7 +52,12 @@ export const beginner = (parts: BeginParts) => ({
       git_provider: source?.kind ?? wanted.git_provider,
       trigger: wanted.trigger ?? (kind === 'key' ? 'service_api' : 'gui'),
     }
-    return parts.tasks.open(owner, conversation, echo, request.secrets)
+    const opened = await parts.tasks.open(owner, conversation, echo, request.secrets)
+    if (opened !== undefined) return opened
+    // Another request with this id came first, between the look above and now.
+    const first = await replay(parts, owner, request)
+    if (first === undefined) throw new Problem('conversation_exists')
+    return first
   },
 })
 
@@ -70,7 +76,7 @@ async function replay({ store, taskRows, tasks }: BeginParts, owner: string, req
 }
 
 const sameRequest = (stored: StartRequestEcho, sent: StartRequest): boolean =>
-  JSON.stringify(stored.initial_message) === JSON.stringify(sent.initial_message) &&
+  isDeepStrictEqual(stored.initial_message, sent.initial_message) &&
   stored.selected_repository === (sent.selected_repository ?? stored.selected_repository) &&
   stored.selected_branch === (sent.selected_branch ?? stored.selected_branch)
 

@@ -182,6 +182,8 @@ const tables = [
     deadline_at timestamptz(3) not null)`,
   `create index start_task_owner on start_task (owner_id, created_at desc, id desc)`,
   `create index start_task_conversation on start_task (conversation_id)`,
+  // Of starts at the same moment one makes the conversation; one that failed may be tried again.
+  `create unique index start_task_going on start_task (conversation_id) where status <> 'ERROR'`,
 
   `create table pending_message (
     id uuid primary key,

@@ -46,13 +46,16 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
   return {
     view,
 
-    /** The task and the job that does it, in one transaction; nothing is promised before both are stored. */
-    async open(owner: string, conversation: string, request: StartRequestEcho, secrets: Record<string, string> | null): Promise<StartTask> {
+    /**
+     * The task and the job that does it, in one transaction; nothing is promised before both are stored. Undefined when
+     * another start has this conversation.
+     */
+    async open(owner: string, conversation: string, request: StartRequestEcho, secrets: Record<string, string> | null): Promise<StartTask | undefined> {
       const id = clock.id()
       const now = clock.now()
       const sealed = secrets === null ? null : await seal.close(owner, `start_task.sealed.${id}`, JSON.stringify(secrets))
       return store.transaction(async (rows, tx) => {
-        await rows.insert({
+        const fresh = await rows.insert({
           id,
           owner_id: owner,
           request,
@@ -63,6 +66,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
           created_at: now,
           deadline_at: new Date(clock.millis() + deadlineMs).toISOString(),
         })
+        if (!fresh) return undefined
         await jobs.spawn(tx, { kind: startJob, key: id, input: null })
         const row = await rows.get(id)
         if (row === undefined) throw new Error('the task is not there after its insert')

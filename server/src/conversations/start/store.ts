@@ -69,8 +69,9 @@ function startTaskRows(database: Database) {
     and (${filters.created_at__lt ?? null}::timestamptz is null or created_at < ${filters.created_at__lt ?? null})`
 
   return {
-    async insert(row: Omit<StartTaskRow, 'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices'>): Promise<void> {
-      await db
+    /** False when a start of this conversation is under way or has succeeded. */
+    async insert(row: Omit<StartTaskRow, 'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices'>): Promise<boolean> {
+      const done = await db
         .insertInto('start_task')
         .values({
           ...row,
@@ -80,7 +81,9 @@ function startTaskRows(database: Database) {
           made_sandbox: false,
           updated_at: row.created_at,
         })
-        .execute()
+        .onConflict((on) => on.doNothing())
+        .executeTakeFirst()
+      return done.numInsertedOrUpdatedRows === 1n
     },
 
     get: (id: string): Promise<StartTaskRow | undefined> =>
@@ -105,7 +108,9 @@ function startTaskRows(database: Database) {
       status: StartTaskStatus,
       change: { detail?: string; sandbox_id?: string; made_sandbox?: boolean; notice?: StartNotice } = {},
     ): Promise<StartTaskRow | undefined> {
-      const passed = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', ${sql`now()`}))`
+      // To the millisecond, as it is shown: the log and the row say the same.
+      const at = sql`date_trunc('milliseconds', now())`
+      const passed = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', ${at}))`
       const rows = await database.rows(sql<StartTaskRow>`
         update start_task set
           log = case when status = ${status} then log else log || ${passed} end,
@@ -114,7 +119,7 @@ function startTaskRows(database: Database) {
           sandbox_id = coalesce(${change.sandbox_id ?? null}::uuid, sandbox_id),
           made_sandbox = coalesce(${change.made_sandbox ?? null}::bool, made_sandbox),
           notices = notices || ${JSON.stringify(change.notice === undefined ? [] : [change.notice])}::jsonb,
-          updated_at = now()
+          updated_at = ${at}
         where id = ${id} and status not in ('READY', 'ERROR') returning *`)
       return rows[0]
     },
