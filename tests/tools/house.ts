@@ -28,13 +28,15 @@ export interface House extends AsyncDisposable {
 export interface HouseSetup {
   scripts: Record<string, { turns: object[]; [field: string]: unknown }>
   repositories?: Record<string, HostedRepository>
+  /** Repositories that the forge lists, and cannot give. */
+  unfilled?: Record<string, HostedRepository>
   env?: Record<string, string>
 }
 
-export async function openHouse({ scripts, repositories = {}, env = {} }: HouseSetup): Promise<House> {
+export async function openHouse({ scripts, repositories = {}, unfilled = {}, env = {} }: HouseSetup): Promise<House> {
   await using opened = new AsyncDisposableStack()
   const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
-  const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, address: '127.0.0.2' }))
+  const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
   const privateHosts = [llm.url, forge.url].map((url) => new URL(url).host)
   const server = opened.use(await openTestServer({ privateHosts, env }))
   const ada = parley({ baseUrl: server.url, key: await server.keyOf('ada') })
@@ -100,7 +102,7 @@ export async function rest(person: Parley, id: string, after = 0, ms = 30_000): 
     const events = await eventsOf(person, id, after)
     const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status')
     const status = executionStatuses.find((one) => one === last?.value)
-    return status !== undefined && restsUntilAsked(status) ? { status, events } : undefined
+    return status !== undefined && (status === 'paused' || restsUntilAsked(status)) ? { status, events } : undefined
   })
 }
 
