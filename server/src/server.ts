@@ -20,6 +20,8 @@ import { accessStore } from './access/store.ts'
 import type { Config } from './config.ts'
 import { changesIn } from './conversations/changes.ts'
 import { liveHub } from './conversations/live.ts'
+import { groupedAppends } from './conversations/log/group.ts'
+import { recentEvents } from './conversations/log/recent.ts'
 import { logStore } from './conversations/log/store.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { keptRuns } from './conversations/run/kept.ts'
@@ -127,6 +129,8 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
   const taskRows = startTaskStore(database)
   const live = liveHub()
   const kept = keptRuns()
+  const recent = recentEvents()
+  const logs = logStore(database)
   const tasks = startTasks({ store: taskRows, jobs, wake, clock, seal, cursor, baseUrl, deadlineMs: limits.start.deadline })
   const steps = startSteps({
     store: taskRows,
@@ -141,7 +145,7 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
     clock,
     limits,
   })
-  const work = { store: conversationRows, logs: logStore(database), database, sandboxes, secrets, seal, wake, live, clock, kept, tools }
+  const work = { store: conversationRows, logs, append: groupedAppends(logs), recent, database, sandboxes, secrets, seal, wake, live, clock, kept, tools }
   if (config.role !== 'api') {
     jobs.register(startJob, startJobKind({ store: taskRows, tasks, steps, limits, discard: sandboxes.discard, log: said }))
     jobs.register(runJob, runJobKind({ ...work, fetch: way.fetch as typeof fetch, log: said }))
@@ -158,10 +162,12 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
     cursor,
     clock,
     kept,
+    live,
+    recent,
     baseUrl,
   })
   const changes = changesIn({ sandboxes })
-  const events = eventService({ store: eventStore(database), conversations, wake, live, cursor })
+  const events = eventService({ store: eventStore(database), conversations, cursor })
 
   const served = [
     ...keyRoutes(keysOf(access)),

@@ -13,11 +13,18 @@ import type { Cursor } from '@parley/store/page'
 import type { Wake } from '@parley/store/wake'
 import { type BeginParts, beginner } from './begin.ts'
 import { newRow } from './log/record.ts'
+import type { Live } from './live.ts'
+import type { Recent } from './log/recent.ts'
 import { logStore } from './log/store.ts'
 import type { Kept } from './run/kept.ts'
 import { type Filters, sortColumn, type Whole } from './store.ts'
 import { eventsTopic, inboxTopic, runJob } from './topics.ts'
 import { viewOf } from './view.ts'
+import { watcher } from './watch.ts'
+
+// Who reads the log knows it by these.
+export { record } from './log/record.ts'
+export type { EventRow } from './log/store.ts'
 
 export interface ConversationParts extends BeginParts {
   database: Database
@@ -25,6 +32,8 @@ export interface ConversationParts extends BeginParts {
   wake: Wake
   cursor: Cursor
   kept: Kept
+  live: Live
+  recent: Recent
   baseUrl: string
 }
 
@@ -86,6 +95,7 @@ export function conversationService(parts: ConversationParts) {
     own,
     append,
     sandboxOf,
+    watch: watcher(parts),
 
     async get(owner: string, id: string) {
       const [one] = await view([await own(owner, id)])

@@ -1,19 +1,12 @@
 import type { Delta, Event } from '@parley/contract/events'
 import type { Cursor } from '@parley/store/page'
-import type { Wake } from '@parley/store/wake'
 import type { Frame } from '@parley/wire/serve'
-import type { Live } from '../conversations/live.ts'
-import { record } from '../conversations/log/record.ts'
-import type { EventRow } from '../conversations/log/store.ts'
-import type { Conversations } from '../conversations/service.ts'
-import { eventsTopic } from '../conversations/topics.ts'
+import { type Conversations, type EventRow, record } from '../conversations/service.ts'
 import type { EventFilters, EventStore } from './store.ts'
 
 interface Parts {
   store: EventStore
   conversations: Conversations
-  wake: Wake
-  live: Live
   cursor: Cursor
 }
 
@@ -30,7 +23,7 @@ const followPage = 500
 /** A lost wake delays a viewer by so much at most. */
 const pollMs = 2_000
 
-export function eventService({ store, conversations, wake, live, cursor }: Parts) {
+export function eventService({ store, conversations, cursor }: Parts) {
   const event = (row: EventRow): Event => record(row)
 
   return {
@@ -71,38 +64,23 @@ export function eventService({ store, conversations, wake, live, cursor }: Parts
   }
 
   async function* frames(id: string, after: number, signal: AbortSignal): AsyncGenerator<Frame<Event | Delta>> {
-    const topic = eventsTopic(id)
-    let woken = Promise.withResolvers<void>()
-    let more = true
-    const wakeUp = () => woken.resolve()
-    const off = wake.on(topic, () => {
-      more = true
-      wakeUp()
-    })
-    const view = live.view(id, wakeUp)
-    signal.addEventListener('abort', wakeUp, { once: true })
+    const watch = conversations.watch(id)
     let seq = after
+    let behind = false
     try {
       while (!signal.aborted) {
-        woken = Promise.withResolvers()
         // What was streamed before these events were stored belongs before them.
-        for (const delta of view.take()) yield { event: delta.kind, data: delta }
-        if (more) {
-          more = false
-          const rows = await store.page(id, {}, { above: seq, below: null, descending: false, limit: followPage })
+        for (const delta of watch.deltas()) yield { event: delta.kind, data: delta }
+        if (watch.stirred() || behind) {
+          const bounds = { above: seq, below: null, descending: false, limit: followPage }
+          const rows = watch.recent(seq) ?? (await store.page(id, {}, bounds))
           for (const row of rows) yield { id: String(row.seq), event: row.kind, data: event(row) }
           seq = rows.at(-1)?.seq ?? seq
-          more ||= rows.length === followPage
-        } else {
-          more = (await Promise.race([woken.promise, pause(pollMs)])) === 'over' || more
-        }
+          behind = rows.length === followPage
+        } else await watch.next(pollMs, signal)
       }
     } finally {
-      signal.removeEventListener('abort', wakeUp)
-      view.close()
-      off()
+      watch.close()
     }
   }
 }
-
-const pause = (ms: number): Promise<'over'> => new Promise((resolve) => setTimeout(resolve, ms, 'over').unref())

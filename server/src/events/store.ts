@@ -1,7 +1,7 @@
 import type { EventKind, EventSource } from '@parley/contract/events'
 import type { Database } from '@parley/store/database'
 import { sql } from 'kysely'
-import type { EventRow } from '../conversations/log/store.ts'
+import type { EventRow } from '../conversations/service.ts'
 
 export interface EventFilters {
   kind__eq?: EventKind | undefined

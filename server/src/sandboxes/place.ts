@@ -34,7 +34,7 @@ export const placeIn =
       if (sandboxId !== null) check(wanted, owner)
       if (wanted !== undefined && wanted.status !== 'PAUSED') return { id: wanted.id, made: false, victims: [] }
       const room = makeRoom(await rows.running(owner), limits.sandboxes.per_user)
-      for (const victim of room) await rows.change(victim.id, ['STARTING', 'RUNNING'], { wanted: 'paused' })
+      for (const victim of room) await rows.change(victim.id, ['RUNNING'], { wanted: 'paused' })
       if (wanted !== undefined)
         await rows.change(wanted.id, ['PAUSED'], { wanted: 'running', status: 'STARTING', status_until: until, status_detail: null })
       else
@@ -52,9 +52,16 @@ export const placeIn =
     return { id, made }
   }
 
-/** The ones to pause so that one more fits. */
-export function makeRoom<T>(running: readonly T[], limit: number): T[] {
-  return running.slice(0, Math.max(0, running.length - limit + 1))
+/**
+ * The ones to pause so that one more fits, of those that run. One that is still starting belongs to a start that waits for
+ * it: when all of them are, there is no room for now.
+ */
+export function makeRoom<T extends { status: string }>(counted: readonly T[], limit: number): T[] {
+  const needed = Math.max(0, counted.length - limit + 1)
+  const victims = counted.filter((one) => one.status === 'RUNNING').slice(0, needed)
+  if (victims.length < needed)
+    throw new Problem('capacity', 'As many sandboxes as are allowed are starting.', { retryAfter: 2 })
+  return victims
 }
 
 function check(row: SandboxRow | undefined, owner: string): asserts row is SandboxRow {

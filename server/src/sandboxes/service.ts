@@ -1,6 +1,6 @@
 import { Problem } from '@parley/contract/problems'
 import { type Sandbox, sandboxAllows, type SandboxStatus, type SandboxVerb, sandboxRefusal } from '@parley/contract/sandboxes'
-import type { Driver, Hands, SandboxSpec as Wanted } from '@parley/sandbox/driver'
+import { type Driver, type Hands, SandboxGone, type SandboxSpec as Wanted } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
 import type { Wake } from '@parley/store/wake'
@@ -104,7 +104,10 @@ export function sandboxService(parts: SandboxParts) {
     await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused' })
     parts.wake.tell(sandboxTopic(row.id))
     await access.closeSandbox(row.id)
-    await driver.pause(row.id)
+    // One without a process is at rest already.
+    await driver.pause(row.id).catch((error: unknown) => {
+      if (!(error instanceof SandboxGone)) throw error
+    })
     await store.change(row.id, ['STARTING', 'RUNNING'], {
       status: 'PAUSED',
       status_detail: reason,

@@ -2,7 +2,7 @@ import { Fenced, type Log } from '@parley/agent/log'
 import type { Delta, LogEvent, NewEvent } from '@parley/contract/events'
 import type { Clock } from '@parley/store/clock'
 import { newRow, record } from './record.ts'
-import type { HeadChange, LogStore, NewEventRow } from './store.ts'
+import type { EventRow, HeadChange, LogStore, NewEventRow } from './store.ts'
 
 /*
  * The log as one run holds it. Appends are masked here, at the one point where events come to be, queued, and committed in
@@ -24,13 +24,13 @@ interface Batch {
 export interface RunLogParts {
   conversation: string
   epoch: number
-  store: LogStore
+  store: Pick<LogStore, 'appendFenced' | 'after'>
   clock: Clock
   /** What is stored already, oldest first; the run goes on in this very array. */
   events: LogEvent[]
   mask: <T>(value: T) => T
   /** Called after each commit, with what was committed. */
-  committed: (events: readonly LogEvent[]) => void
+  committed: (rows: readonly EventRow[]) => void
   publish: (delta: Delta) => void
 }
 
@@ -108,7 +108,7 @@ export function runLog(parts: RunLogParts): RunLog {
       own.clear()
       next?.events.forEach((event) => own.add(event.id))
     }
-    parts.committed(batch.events)
+    parts.committed(batch.rows.map((row, index) => ({ ...row, seq: base + index + 1 })))
   }
 
   /** The first failure is everybody's, and nothing is written after it. */

@@ -1,6 +1,6 @@
 import type { EventKind, EventSource } from '@parley/contract/events'
 import type { Database } from '@parley/store/database'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 
 /** One event as it is kept. `body` is the JSON text of its own fields, without the ones that have a column. */
 export interface EventRow {
@@ -21,6 +21,40 @@ export interface HeadChange {
   metrics?: unknown
 }
 
+/** What one run appends. */
+export interface Appended {
+  conversation: string
+  epoch: number
+  events: readonly NewEventRow[]
+  change: HeadChange
+}
+
+/**
+ * The hot statement of the house, as text so that it is neither built nor planned anew. The heads are locked in order first;
+ * an event goes only where its head was still ours.
+ */
+const appendText = `
+  with asked as materialized (
+    select * from unnest($1::uuid[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[])
+      as a (id, epoch, n, status, reason, metrics)),
+  locked as materialized (
+    select h.conversation_id from conversation_head h join asked a on h.conversation_id = a.id and h.run_epoch = a.epoch
+    order by h.conversation_id for update of h),
+  head as (
+    update conversation_head h set
+      last_seq = h.last_seq + a.n,
+      execution_status = coalesce(a.status, h.execution_status),
+      status_reason = case when a.status is null then h.status_reason else a.reason::jsonb end,
+      metrics = coalesce(a.metrics::jsonb, h.metrics)
+    from asked a, locked l where h.conversation_id = a.id and l.conversation_id = a.id
+    returning h.conversation_id, h.last_seq - a.n as base),
+  added as (
+    insert into event (conversation_id, seq, id, kind, source, at, body)
+    select head.conversation_id, head.base + e.n, e.id, e.kind, e.source, e.at, e.body
+    from head join unnest($7::uuid[], $8::int[], $9::uuid[], $10::text[], $11::text[], $12::timestamptz[], $13::text[])
+      as e (conversation_id, n, id, kind, source, at, body) on e.conversation_id = head.conversation_id)
+  select conversation_id, base from head`
+
 export type LogStore = ReturnType<typeof logStore>
 
 export function logStore(database: Database) {
@@ -32,30 +66,41 @@ export function logStore(database: Database) {
       ${events.map((event) => event.source)}::text[], ${events.map((event) => event.at)}::timestamptz[],
       ${events.map((event) => event.body)}::text[]) with ordinality as e (id, kind, source, at, body, n)`
 
+  /** Of several runs in one statement: the seq before each one's first event. Those that lost their epoch are not in it. */
+  async function appendMany(runs: readonly Appended[]): Promise<Map<string, number>> {
+    // In one order for all, so that two such statements cannot wait for each other.
+    const ordered = runs.toSorted((one, other) => (one.conversation < other.conversation ? -1 : 1))
+    const events = ordered.flatMap(({ conversation, events }) => events.map((event, index) => ({ conversation, event, n: index + 1 })))
+    const done = await db.executeQuery<{ conversation_id: string; base: number }>(
+      CompiledQuery.raw(appendText, [
+        ordered.map((run) => run.conversation),
+        ordered.map((run) => run.epoch),
+        ordered.map((run) => run.events.length),
+        ordered.map((run) => run.change.executionStatus ?? null),
+        ordered.map((run) => text(run.change.statusReason)),
+        ordered.map((run) => text(run.change.metrics)),
+        events.map((one) => one.conversation),
+        events.map((one) => one.n),
+        events.map((one) => one.event.id),
+        events.map((one) => one.event.kind),
+        events.map((one) => one.event.source),
+        events.map((one) => one.event.at),
+        events.map((one) => one.event.body),
+      ]),
+    )
+    return new Map(done.rows.map((row) => [row.conversation_id, row.base]))
+  }
+
   return {
     /** The seq before the first of these events, or undefined when another worker has taken over. */
-    async appendFenced(
+    appendFenced: async (
       conversation: string,
       epoch: number,
       events: readonly NewEventRow[],
       change: HeadChange = {},
-    ): Promise<number | undefined> {
-      const status = change.executionStatus ?? null
-      const done = await sql<{ base: number }>`
-        with head as (
-          update conversation_head set
-            last_seq = last_seq + ${events.length},
-            execution_status = coalesce(${status}, execution_status),
-            status_reason = case when ${status}::text is null then status_reason else ${json(change.statusReason)}::jsonb end,
-            metrics = coalesce(${json(change.metrics)}::jsonb, metrics)
-          where conversation_id = ${conversation} and run_epoch = ${epoch}
-          returning last_seq - ${events.length} as base),
-        added as (
-          insert into event (conversation_id, seq, id, kind, source, at, body)
-          select ${conversation}, head.base + e.n, e.id, e.kind, e.source, e.at, e.body from head, ${columns(events)})
-        select base from head`.execute(db)
-      return done.rows[0]?.base
-    },
+    ): Promise<number | undefined> => (await appendMany([{ conversation, epoch, events, change }])).get(conversation),
+
+    appendMany,
 
     /**
      * From outside the run. `wants` asks for a run; `revives` are the statuses that become idle by it. Undefined when
@@ -128,4 +173,4 @@ export function logStore(database: Database) {
   }
 }
 
-const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
+const text = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))

@@ -13,6 +13,8 @@ import { sandboxTopic } from '../../sandboxes/service.ts'
 import type { SecretsService } from '../../secrets/service.ts'
 import type { ConversationConfig, SealedConfig } from '../config.ts'
 import type { Live } from '../live.ts'
+import type { AppendFenced } from '../log/group.ts'
+import type { Recent } from '../log/recent.ts'
 import { record } from '../log/record.ts'
 import { type RunLog, runLog } from '../log/run-log.ts'
 import type { HeadChange, LogStore } from '../log/store.ts'
@@ -28,6 +30,8 @@ import { policyOf } from './policy.ts'
 export interface RunParts {
   store: ConversationStore
   logs: LogStore
+  append: AppendFenced
+  recent: Recent
   sandboxes: Sandboxes
   secrets: SecretsService
   seal: Seal
@@ -69,11 +73,14 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const log = runLog({
     conversation: row.id,
     epoch: job.epoch,
-    store: metered(parts.logs, row.metrics, facts),
+    store: { after: parts.logs.after, appendFenced: metered(parts.append, row.metrics, facts) },
     clock: parts.clock,
     events,
     mask: mask.value,
-    committed: () => parts.wake.tell(eventsTopic(row.id)),
+    committed: (rows) => {
+      parts.recent.add(row.id, rows)
+      parts.wake.tell(eventsTopic(row.id))
+    },
     publish: maskedDeltas(parts.live, row.id, mask),
   })
   return {
@@ -162,18 +169,19 @@ function suffix(config: ConversationConfig): string | null {
 }
 
 /** Counts what the model's calls used, in the very commit that stores them. */
-function metered(logs: LogStore, before: Usages, facts: { contextWindow: number | null; budget: number | null }): LogStore {
+function metered(
+  append: AppendFenced,
+  before: Usages,
+  facts: { contextWindow: number | null; budget: number | null },
+): AppendFenced {
   let usages = before
-  return {
-    ...logs,
-    appendFenced(conversation, epoch, events, change: HeadChange = {}) {
-      const calls = events.filter((event) => event.kind === 'LLMCallEvent')
-      for (const row of calls) {
-        const call = record({ ...row, seq: 0 })
-        if (call.kind === 'LLMCallEvent') usages = counted(usages, call, facts)
-      }
-      const metrics = calls.length > 0 ? { metrics: usages } : {}
-      return logs.appendFenced(conversation, epoch, events, { ...change, ...metrics })
-    },
+  return (conversation, epoch, events, change: HeadChange = {}) => {
+    const calls = events.filter((event) => event.kind === 'LLMCallEvent')
+    for (const row of calls) {
+      const call = record({ ...row, seq: 0 })
+      if (call.kind === 'LLMCallEvent') usages = counted(usages, call, facts)
+    }
+    const metrics = calls.length > 0 ? { metrics: usages } : {}
+    return append(conversation, epoch, events, { ...change, ...metrics })
   }
 }

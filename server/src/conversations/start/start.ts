@@ -84,6 +84,6 @@ async function clear({ discard }: Parts, task: StartTaskRow): Promise<void> {
   if (task.made_sandbox && task.sandbox_id !== null) await discard(task.sandbox_id)
 }
 
-/** The database was away or the machine was full: the step is tried again rather than given up. */
+/** The database was away or there was no room: the step is tried again rather than given up. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof Problem && (error.code === 'unavailable' || error.code === 'storage_full')
+  error instanceof Problem && ['unavailable', 'storage_full', 'capacity'].includes(error.code)
