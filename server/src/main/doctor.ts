@@ -14,7 +14,7 @@ export async function doctor(config: Config): Promise<number> {
   return findings.some((finding) => !finding.ok && finding.fatal) ? 1 : 0
 }
 
-async function examine(config: Config): Promise<Finding[]> {
+export async function examine(config: Config): Promise<Finding[]> {
   const dir = mkdtempSync(join(tmpdir(), 'pd-'))
   const gate = { decide: async () => ({ allow: false as const, reason: 'the doctor lets nothing out' }) }
   const dial = () => Promise.reject(new Error('the doctor dials nobody'))

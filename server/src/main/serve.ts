@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import type { Finding } from '@parley/sandbox/driver'
 import type { Config } from '../config.ts'
-import { openLog } from '../log.ts'
+import { type Log, openLog } from '../log.ts'
 import { openServer } from '../server.ts'
+import { examine, line } from './doctor.ts'
 import { openGround } from './ground.ts'
 
 /** How long a stop may take: what is not done by then is handed to the next start. */
@@ -11,6 +13,10 @@ const stopMs = 8_000
 export async function serveUntilStopped(config: Config): Promise<number> {
   const tell = (line: string) => void process.stdout.write(`${line}\n`)
   const stopped = stopSignal()
+  const log = openLog(config.logLevel)
+  // Looked at while the database starts; a sandbox is needed later.
+  const examined = examine(config)
+  examined.catch(() => {})
   const ground = await openGround(config, tell)
   try {
     const server = await openServer({
@@ -20,11 +26,12 @@ export async function serveUntilStopped(config: Config): Promise<number> {
       stateDir: join(ground.dataDir, 'sandboxes'),
       runtimeDir: join(ground.runtimeDir, 's'),
       replica: ground.replica,
-      log: openLog(config.logLevel),
+      log,
     }).catch((error: unknown) => {
       throw plain(error, config)
     })
     try {
+      mustIsolate(await examined, log)
       await greet(config, server, tell)
       tell(`Parley is ready at ${server.url}`)
       await stopped
@@ -46,6 +53,14 @@ async function greet(config: Config, { users, access, url }: Server, tell: (line
   if (owner.claimed) return
   tell('Sign in as the owner (this link works once, within an hour):')
   tell(`  ${url}/sign-in?token=${await users.claimToken(owner.id)}`)
+}
+
+/** Sandboxes that do not isolate are no sandboxes: without them nothing is served. */
+function mustIsolate(findings: readonly Finding[], log: Log): void {
+  const wrong = findings.filter((finding) => !finding.ok)
+  const fatal = wrong.filter((finding) => finding.fatal)
+  for (const finding of wrong) log.warn({ check: finding.check, fix: finding.fix }, finding.detail)
+  if (fatal.length > 0) throw new Error(`This machine cannot isolate sandboxes.\n${fatal.map(line).join('\n')}`)
 }
 
 /** The first signal asks for an orderly stop, the second does not wait. */

@@ -49,7 +49,7 @@ export async function clone(hands: Hands, { dir, url, branch, newBranch }: Clone
 
 /** An empty workspace with a history, so that changes can be told from what was there. */
 export async function makeWorkspace(hands: Hands, dir: string): Promise<void> {
-  const script = 'mkdir -p -- "$1" && cd -- "$1" && { [ -e .git ] || git init -q -b main; }'
+  const script = 'mkdir -p -- "$1" && cd -- "$1" && { [ -e .git ] || git init -q -b main --template=; }'
   const { code, stderr } = await hands.run({ script, args: [dir] })
   if (code !== 0) throw new StartFailed(`the workspace could not be made: ${lastLines(stderr)}`)
 }

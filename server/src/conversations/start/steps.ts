@@ -120,11 +120,10 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   const owner = task.owner_id
   const hands = await sandboxes.hands(owner, task.sandbox_id, signal)
   const dir = await workingDir(parts, task)
-  const [notes, base, stored] = await Promise.all([
-    workspace.repositoryNotes(hands, dir),
-    workspace.baseCommit(hands, dir),
-    settings.stored(owner),
-  ])
+  const stored = await settings.stored(owner)
+  // One after the other: side by side they would need a second shell, which costs more than both.
+  const notes = await workspace.repositoryNotes(hands, dir)
+  const base = await workspace.baseCommit(hands, dir)
   const config = configOf(stored, task.request, notes)
   const handed = task.sealed === null ? {} : await openSecrets(seal, task, task.sealed)
   const sealed: SealedConfig = sealedOf(stored, handed)
