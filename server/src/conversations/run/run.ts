@@ -50,8 +50,8 @@ async function work(parts: Parts, job: Job): Promise<void> {
     while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, signal }))));
     opened.keep()
   } catch (error) {
-    // Somebody else has the pen, or this replica stops: the log goes on without us.
-    if (!(error instanceof Fenced) && !job.signal.aborted) throw error
+    // Somebody else has the pen. A replica that stops throws: returning would say that the job is done.
+    if (!(error instanceof Fenced)) throw error
   } finally {
     unwatch()
   }
