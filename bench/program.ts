@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { api } from '@parley/contract/api'
-import { type Caller, caller } from '@parley/wire/call'
 import { makeKey } from '@parley/server/access/key-format'
+import { type Caller, caller } from '@parley/wire/call'
 
 /** The product as it ships, in a process and a data folder of its own. */
 export interface Program extends AsyncDisposable {
@@ -79,7 +79,7 @@ function tree(root: number, dir: string): number[] {
   }
   const postmaster = Number(text(join(dir, 'postgres', 'postmaster.pid')).split('\n')[0])
   const found = new Set([root, postmaster])
-  for (let size = 0; size !== found.size; ) {
+  for (let size = 0; size !== found.size;) {
     size = found.size
     for (const [pid, parent] of parents) if (found.has(parent)) found.add(pid)
   }

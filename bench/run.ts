@@ -15,16 +15,31 @@ import { job, runSteps } from './steps.ts'
 
 const quick = process.argv.includes('quick')
 const rows: Row[] = []
-const add = (what: string, unit: string, values: readonly number[], floor: number | null, floorIs: string, goal: string) => {
+const add = (
+  what: string,
+  unit: string,
+  values: readonly number[],
+  floor: number | null,
+  floorIs: string,
+  goal: string,
+) => {
   rows.push({ what, unit, p50: p50(values), p95: values.length > 4 ? p95(values) : null, floor, floorIs, goal })
   process.stderr.write(`${what}: ${p50(values).toFixed(2)} ${unit}\n`)
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'pb-'))
 const limits = join(dir, 'limits.yaml')
-writeFileSync(limits, 'sandboxes: { per_user: 400 }\nrates: { start: { requests: 100000 }, read: { requests: 1000000 }, write: { requests: 100000 }, control: { requests: 100000 } }\n')
+writeFileSync(
+  limits,
+  'sandboxes: { per_user: 400 }\nrates: { start: { requests: 100000 }, read: { requests: 1000000 }, write: { requests: 100000 }, control: { requests: 100000 } }\n',
+)
 
-const floor = { file: await fileAppend(), database: await databaseAppend(), bash: await bashRoundTrip(), http: await httpGet() }
+const floor = {
+  file: await fileAppend(),
+  database: await databaseAppend(),
+  bash: await bashRoundTrip(),
+  http: await httpGet(),
+}
 const floorStep = floor.database.one * 2 + floor.bash + floor.http
 
 {
@@ -61,21 +76,63 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
   const { gaps, requests } = await runSteps(program, llm, long, 1)
   const around = (step: number) => gaps.slice(Math.max(1, step - 25), step + 25)
   for (const step of quick ? [50, 475] : [50, 500, 1_975])
-    add(`overhead of a step, around step ${step}`, 'ms', around(step), floorStep, '2 commits + bash + HTTP', '< 5, flat')
-  add('prompt kept as a prefix, worst step', 'share', [Math.min(...requests.slice(1, -1).map((one) => one.prefixShare ?? 1))], null, '', '1.000')
+    add(
+      `overhead of a step, around step ${step}`,
+      'ms',
+      around(step),
+      floorStep,
+      '2 commits + bash + HTTP',
+      '< 5, flat',
+    )
+  add(
+    'prompt kept as a prefix, worst step',
+    'share',
+    [Math.min(...requests.slice(1, -1).map((one) => one.prefixShare ?? 1))],
+    null,
+    '',
+    '1.000',
+  )
 
-  for (const [conversations, steps] of quick ? [[20, 20]] as const : [[20, 50], [50, 40], [100, 20]] as const) {
+  for (const [conversations, steps] of quick
+    ? ([[20, 20]] as const)
+    : ([
+        [20, 50],
+        [50, 40],
+        [100, 20],
+      ] as const)) {
     const many = await runSteps(program, llm, steps, conversations)
-    add(`steps a second, ${conversations} conversations at once`, '1/s', [many.gaps.length / many.seconds], null, '', conversations === 50 ? '≥ 400' : '')
-    add(`overhead of a step, ${conversations} at once`, 'ms', many.gaps, floorStep, '2 commits + bash + HTTP', conversations === 100 ? 'p95 < 200' : '')
+    add(
+      `steps a second, ${conversations} conversations at once`,
+      '1/s',
+      [many.gaps.length / many.seconds],
+      null,
+      '',
+      conversations === 50 ? '≥ 400' : '',
+    )
+    add(
+      `overhead of a step, ${conversations} at once`,
+      'ms',
+      many.gaps,
+      floorStep,
+      '2 commits + bash + HTTP',
+      conversations === 100 ? 'p95 < 200' : '',
+    )
   }
   add('memory after all that (PSS)', 'MiB', [program.memory()], null, '', '')
 
   const key = { authorization: `Bearer ${program.key}` }
   const { id } = await start(program, 'Say done. [[conv:get]]')
-  const get = () => fetch(`${program.url}/api/v1/app-conversations/${id}`, { headers: key }).then((answer) => answer.text())
+  const get = () =>
+    fetch(`${program.url}/api/v1/app-conversations/${id}`, { headers: key }).then((answer) => answer.text())
   add('GET of a conversation', 'ms', await timed(500, get), floor.http, 'raw HTTP', '')
-  add('durable append of one message', 'ms', await timed(200, (index) => post(program.url, key, id, index)), floor.database.one, 'one commit', '< 20')
+  add(
+    'durable append of one message',
+    'ms',
+    await timed(200, (index) => post(program.url, key, id, index)),
+    floor.database.one,
+    'one commit',
+    '< 20',
+  )
 }
 rmSync(dir, { recursive: true, force: true })
 
@@ -96,5 +153,7 @@ async function firstRequest(llm: Awaited<ReturnType<typeof openScriptedLlm>>): P
   throw new Error('the model was never asked')
 }
 
-process.stdout.write(`\nFloors: file append ${floor.file.toFixed(2)} ms, commit ${floor.database.one.toFixed(2)} ms (${floor.database.perSecond.toFixed(0)}/s), bash ${floor.bash.toFixed(2)} ms, HTTP ${floor.http.toFixed(2)} ms\n\n`)
+process.stdout.write(
+  `\nFloors: file append ${floor.file.toFixed(2)} ms, commit ${floor.database.one.toFixed(2)} ms (${floor.database.perSecond.toFixed(0)}/s), bash ${floor.bash.toFixed(2)} ms, HTTP ${floor.http.toFixed(2)} ms\n\n`,
+)
 process.stdout.write(`${table(rows)}\n`)

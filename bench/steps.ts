@@ -15,7 +15,12 @@ export interface StepFigures {
 }
 
 /** Runs the scripted job in so many conversations at once. */
-export async function runSteps(program: Program, llm: ScriptedLlm, steps: number, conversations: number): Promise<StepFigures> {
+export async function runSteps(
+  program: Program,
+  llm: ScriptedLlm,
+  steps: number,
+  conversations: number,
+): Promise<StepFigures> {
   await llm.setScript(job(steps))
   await llm.clear()
   const ids = await Promise.all(

@@ -10,7 +10,10 @@ export interface Log {
 }
 
 /** What must not be in a log whatever is logged by mistake. */
-const hidden = ['authorization', 'key', 'token', 'password', 'secret', 'value', 'cookie'].flatMap((name) => [name, `*.${name}`])
+const hidden = ['authorization', 'key', 'token', 'password', 'secret', 'value', 'cookie'].flatMap((name) => [
+  name,
+  `*.${name}`,
+])
 
 export const openLog = (level: Config['logLevel']): Log =>
   pino(

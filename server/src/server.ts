@@ -27,9 +27,9 @@ import { conversationRoutes } from './conversations/routes.ts'
 import { keptRuns } from './conversations/run/kept.ts'
 import { runJobKind } from './conversations/run/run.ts'
 import { conversationService } from './conversations/service.ts'
+import { startTasks } from './conversations/start/start-tasks.ts'
 import { startJobKind } from './conversations/start/start.ts'
 import { startSteps } from './conversations/start/steps.ts'
-import { startTasks } from './conversations/start/start-tasks.ts'
 import { startTaskStore } from './conversations/start/store.ts'
 import { conversationStore } from './conversations/store.ts'
 import { runJob, startJob } from './conversations/topics.ts'
@@ -80,7 +80,16 @@ const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaul
 
 export type Server = Awaited<ReturnType<typeof openServer>>
 
-export async function openServer({ config, connection, keks, stateDir, runtimeDir, replica, log, clock = systemClock }: ServerParts) {
+export async function openServer({
+  config,
+  connection,
+  keks,
+  stateDir,
+  runtimeDir,
+  replica,
+  log,
+  clock = systemClock,
+}: ServerParts) {
   const { limits } = config
   const said = (message: string, details?: Record<string, unknown>) => log.warn(details ?? {}, message)
   const database = openDatabase({ connection, max: 20, applicationName: `parley ${replica}` })
@@ -98,7 +107,14 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
   const access = accessService({ store: accessRows, pepper: await openPepper(accessRows, seal), clock })
   const users = userService({ store: userStore(database), access, clock })
   const secrets = secretsService({ store: secretStore(database), seal, cursor })
-  const git = gitService({ store: gitStore(database), seal, clock, cursor, fetch: forgeFetch, privateHosts: config.privateHosts })
+  const git = gitService({
+    store: gitStore(database),
+    seal,
+    clock,
+    cursor,
+    fetch: forgeFetch,
+    privateHosts: config.privateHosts,
+  })
   const settings = settingsService({ store: settingsStore(database), seal, secrets, git })
 
   const sandboxRows = sandboxStore(database)
@@ -131,7 +147,16 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
   const kept = keptRuns()
   const recent = recentEvents()
   const logs = logStore(database)
-  const tasks = startTasks({ store: taskRows, jobs, wake, clock, seal, cursor, baseUrl, deadlineMs: limits.start.deadline })
+  const tasks = startTasks({
+    store: taskRows,
+    jobs,
+    wake,
+    clock,
+    seal,
+    cursor,
+    baseUrl,
+    deadlineMs: limits.start.deadline,
+  })
   const steps = startSteps({
     store: taskRows,
     conversations: conversationRows,
@@ -145,9 +170,26 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
     clock,
     limits,
   })
-  const work = { store: conversationRows, logs, append: groupedAppends(logs), recent, database, sandboxes, secrets, seal, wake, live, clock, kept, tools }
+  const work = {
+    store: conversationRows,
+    logs,
+    append: groupedAppends(logs),
+    recent,
+    database,
+    sandboxes,
+    secrets,
+    seal,
+    wake,
+    live,
+    clock,
+    kept,
+    tools,
+  }
   if (config.role !== 'api') {
-    jobs.register(startJob, startJobKind({ store: taskRows, tasks, steps, limits, discard: sandboxes.discard, log: said }))
+    jobs.register(
+      startJob,
+      startJobKind({ store: taskRows, tasks, steps, limits, discard: sandboxes.discard, log: said }),
+    )
     jobs.register(runJob, runJobKind({ ...work, fetch: way.fetch as typeof fetch, log: said }))
   }
   const conversations = conversationService({
@@ -192,7 +234,10 @@ export async function openServer({ config, connection, keks, stateDir, runtimeDi
 
   /** Forges are reached over plain http from inside, so that the way out can put the credential in. */
   async function describe(owner: string) {
-    const [forges, { git_user_name, git_user_email }] = await Promise.all([git.connected(owner), settings.stored(owner)])
+    const [forges, { git_user_name, git_user_email }] = await Promise.all([
+      git.connected(owner),
+      settings.stored(owner),
+    ])
     const hosts = new Set([...Object.values(forges), ...publicForges])
     const secure = [...hosts].filter((host) => host.startsWith('https://'))
     return {

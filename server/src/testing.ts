@@ -1,13 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomBytes } from 'node:crypto'
 import { openTestDatabase } from '@parley/store/testing'
 import { type Caller, caller } from '@parley/wire/call'
 import { makeKey } from './access/key-format.ts'
 import { type Config, readConfig } from './config.ts'
-import { migrations } from './migrations/migrations.ts'
 import { openLog } from './log.ts'
+import { migrations } from './migrations/migrations.ts'
 import { openServer, type Server } from './server.ts'
 
 /*
@@ -83,4 +83,3 @@ async function person(server: Server, name: string): Promise<string> {
   await server.access.ensureKey(await server.users.ensureMember(`${name}@example.com`), key, name)
   return key
 }
-

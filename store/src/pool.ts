@@ -23,7 +23,9 @@ function guardedClient(client: pg.PoolClient): PostgresPoolClient {
   const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
     try {
       const name = statementName(text)
-      return await client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] })
+      return await client.query(
+        name === undefined ? { text, values: [...values] } : { name, text, values: [...values] },
+      )
     } catch (error) {
       broken ||= breaksConnection(error)
       throw failure(error)

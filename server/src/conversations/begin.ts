@@ -115,10 +115,14 @@ function expanded(request: StartRequest, parent: Whole | null): Omit<StartReques
 type Suggested = NonNullable<StartRequest['suggested_task']>
 
 const errands: Record<Exclude<Suggested['task_type'], 'OPEN_PR'>, (task: Suggested) => string> = {
-  MERGE_CONFLICTS: (task) => `Pull request ${task.issue_number} conflicts with its base branch. Check it out, merge the base, resolve the conflicts in the sense of both sides, run the tests and push.`,
-  FAILING_CHECKS: (task) => `The checks of pull request ${task.issue_number} fail. Check it out, find out why, mend it, and push.`,
-  UNRESOLVED_COMMENTS: (task) => `Pull request ${task.issue_number} has review comments without an answer. Check it out, read each of them, make the changes they ask for where they are right, and push.`,
-  OPEN_ISSUE: (task) => `Work on issue ${task.issue_number}: read it, find the cause in the code, make the change with a test, and push a branch.`,
+  MERGE_CONFLICTS: (task) =>
+    `Pull request ${task.issue_number} conflicts with its base branch. Check it out, merge the base, resolve the conflicts in the sense of both sides, run the tests and push.`,
+  FAILING_CHECKS: (task) =>
+    `The checks of pull request ${task.issue_number} fail. Check it out, find out why, mend it, and push.`,
+  UNRESOLVED_COMMENTS: (task) =>
+    `Pull request ${task.issue_number} has review comments without an answer. Check it out, read each of them, make the changes they ask for where they are right, and push.`,
+  OPEN_ISSUE: (task) =>
+    `Work on issue ${task.issue_number}: read it, find the cause in the code, make the change with a test, and push a branch.`,
 }
 
 function suggestedMessage(task: Suggested): NonNullable<StartRequestEcho['initial_message']> {

@@ -37,13 +37,26 @@ export function changesIn({ sandboxes }: { sandboxes: Sandboxes }) {
 
   return {
     /** Against `ref`, or against where the work began; files that git ignores are left out. */
-    async list(row: Whole, { path, ref }: { path: string; ref?: string | undefined }, signal: AbortSignal): Promise<GitChange[]> {
-      const { code, stdout, stderr } = await run(row, listScript, [row.working_dir, ref ?? row.base_commit ?? emptyTree, path], signal)
+    async list(
+      row: Whole,
+      { path, ref }: { path: string; ref?: string | undefined },
+      signal: AbortSignal,
+    ): Promise<GitChange[]> {
+      const { code, stdout, stderr } = await run(
+        row,
+        listScript,
+        [row.working_dir, ref ?? row.base_commit ?? emptyTree, path],
+        signal,
+      )
       if (code !== 0) throw new Problem('not_found', stderr.trim().split('\n')[0] || 'There is no repository here.')
       return parse(stdout.toString('utf8'))
     },
 
-    async diff(row: Whole, { path, ref }: { path: string; ref?: string | undefined }, signal: AbortSignal): Promise<GitDiff> {
+    async diff(
+      row: Whole,
+      { path, ref }: { path: string; ref?: string | undefined },
+      signal: AbortSignal,
+    ): Promise<GitDiff> {
       const relative = path.startsWith(`${row.working_dir}/`) ? path.slice(row.working_dir.length + 1) : path
       const base = ref ?? row.base_commit ?? emptyTree
       const original = text(await run(row, beforeScript, [row.working_dir, base, relative], signal))

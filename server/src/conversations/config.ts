@@ -1,5 +1,5 @@
-import type { HookConfig } from '@parley/contract/hook-config'
 import type { LlmConfig } from '@parley/agent/model/config'
+import type { HookConfig } from '@parley/contract/hook-config'
 import type { StoredSettings } from '@parley/contract/settings'
 import type { StartRequestEcho } from '@parley/contract/start-request'
 
@@ -32,7 +32,11 @@ export interface SealedConfig {
 
 export const demoModel = 'parley/demo'
 
-export function configOf(settings: StoredSettings, request: StartRequestEcho, notes: string | null): ConversationConfig {
+export function configOf(
+  settings: StoredSettings,
+  request: StartRequestEcho,
+  notes: string | null,
+): ConversationConfig {
   return {
     llm: {
       model: request.llm_model ?? (settings.llm_model || demoModel),

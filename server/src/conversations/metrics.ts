@@ -7,7 +7,11 @@ export type Usages = Record<string, Metrics>
 type Call = Extract<LogEvent, { kind: 'LLMCallEvent' }>
 
 /** Counts one call of a model. Calls without a known price count as tokens only. */
-export function counted(usages: Usages, call: Call, facts: { contextWindow: number | null; budget: number | null }): Usages {
+export function counted(
+  usages: Usages,
+  call: Call,
+  facts: { contextWindow: number | null; budget: number | null },
+): Usages {
   const before = usages[call.usage_id]
   const tokens = before?.accumulated_token_usage ?? null
   const sum = (field: keyof Call['usage']): number => (tokens?.[field] ?? 0) + call.usage[field]
@@ -36,8 +40,9 @@ export function counted(usages: Usages, call: Call, facts: { contextWindow: numb
 /** Everything a conversation has used, in one. */
 export function total(usages: Usages): Metrics {
   const all = Object.values(usages)
-  const add = (field: 'prompt_tokens' | 'completion_tokens' | 'cache_read_tokens' | 'cache_write_tokens' | 'reasoning_tokens') =>
-    all.reduce((sum, one) => sum + (one.accumulated_token_usage?.[field] ?? 0), 0)
+  const add = (
+    field: 'prompt_tokens' | 'completion_tokens' | 'cache_read_tokens' | 'cache_write_tokens' | 'reasoning_tokens',
+  ) => all.reduce((sum, one) => sum + (one.accumulated_token_usage?.[field] ?? 0), 0)
   const main = usages['default'] ?? all[0]
   return {
     model_name: main?.model_name ?? 'default',

@@ -1,7 +1,7 @@
 import { confirmationEvent } from '@parley/agent/loop/confirm'
-import type { Content, NewEvent } from '@parley/contract/events'
 import { type ConversationUpdate, type ExecutionChange } from '@parley/contract/conversations'
 import type { ConversationSortOrder } from '@parley/contract/conversations'
+import type { Content, NewEvent } from '@parley/contract/events'
 import { conversationAllows, type ExecutionStatus } from '@parley/contract/execution'
 import { maxPendingMessages, type PendingTarget } from '@parley/contract/pending-messages'
 import { Problem } from '@parley/contract/problems'
@@ -12,9 +12,9 @@ import type { Jobs } from '@parley/store/jobs'
 import type { Cursor } from '@parley/store/page'
 import type { Wake } from '@parley/store/wake'
 import { type BeginParts, beginner } from './begin.ts'
-import { newRow } from './log/record.ts'
 import type { Live } from './live.ts'
 import type { Recent } from './log/recent.ts'
+import { newRow } from './log/record.ts'
 import { logStore } from './log/store.ts'
 import type { Kept } from './run/kept.ts'
 import { type Filters, sortColumn, type Whole } from './store.ts'
@@ -53,12 +53,15 @@ export function conversationService(parts: ConversationParts) {
   }
 
   const sandboxOf = async (row: Whole): Promise<SandboxStatus> =>
-    row.sandbox_id === null ? 'MISSING' : ((await sandboxes.statuses([row.sandbox_id])).get(row.sandbox_id)?.status ?? 'MISSING')
+    row.sandbox_id === null
+      ? 'MISSING'
+      : ((await sandboxes.statuses([row.sandbox_id])).get(row.sandbox_id)?.status ?? 'MISSING')
 
   async function reachable(row: Whole): Promise<'STARTING' | 'RUNNING' | 'PAUSED'> {
     const status = await sandboxOf(row)
     if (sandboxAllows(status, 'message')) return status as 'STARTING' | 'RUNNING' | 'PAUSED'
-    if (sandboxRefusal(status, 'message') === 'gone') throw new Problem('gone', 'The sandbox of this conversation no longer exists.')
+    if (sandboxRefusal(status, 'message') === 'gone')
+      throw new Problem('gone', 'The sandbox of this conversation no longer exists.')
     throw new Problem('state_conflict', `The sandbox is ${status}.`, { members: { current_state: status } })
   }
 
@@ -109,7 +112,10 @@ export function conversationService(parts: ConversationParts) {
       return ids.map((id) => views.get(id) ?? null)
     },
 
-    async search(owner: string, query: Filters & { sort_order: ConversationSortOrder; page_id?: string | undefined; limit: number }) {
+    async search(
+      owner: string,
+      query: Filters & { sort_order: ConversationSortOrder; page_id?: string | undefined; limit: number },
+    ) {
       const { page_id, limit, sort_order, ...filters } = query
       const key = `conversations ${owner} ${sort_order} ${JSON.stringify(filters)}`
       const at = page_id === undefined ? null : cursor.read(page_id, key)
@@ -204,10 +210,18 @@ export function conversationService(parts: ConversationParts) {
     },
 
     /** Of the actions that wait: all of them go on, or none does. */
-    async respond(owner: string, id: string, { accept, reason }: { accept: boolean; reason: string }): Promise<{ success: true }> {
+    async respond(
+      owner: string,
+      id: string,
+      { accept, reason }: { accept: boolean; reason: string },
+    ): Promise<{ success: true }> {
       const row = await own(owner, id)
       allowed(row, 'confirm')
-      const answer = { decision: accept ? 'accept' : 'reject', action_ids: null, reason: accept ? null : reason } as const
+      const answer = {
+        decision: accept ? 'accept' : 'reject',
+        action_ids: null,
+        reason: accept ? null : reason,
+      } as const
       await append(id, confirmationEvent(answer), true)
       return { success: true }
     },

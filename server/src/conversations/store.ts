@@ -146,12 +146,21 @@ export function conversationStore(database: Database) {
         .where('c.owner_id', '=', owner)
         .execute(),
 
-    page(owner: string, filters: Filters, order: ConversationSortOrder, after: { at: string; id: string } | null, limit: number) {
+    page(
+      owner: string,
+      filters: Filters,
+      order: ConversationSortOrder,
+      after: { at: string; id: string } | null,
+      limit: number,
+    ) {
       const [column, direction] = sortColumns[order]
       let query = whole().where((eb) => matching(eb, owner, filters))
       if (after !== null) {
         const place = column === 'title' ? sql`(c.title, c.id)` : sql`(${sql.ref(`c.${column}`)}, c.id)`
-        const value = column === 'title' ? sql`(${after.at}, ${after.id}::uuid)` : sql`(${after.at}::timestamptz, ${after.id}::uuid)`
+        const value =
+          column === 'title'
+            ? sql`(${after.at}, ${after.id}::uuid)`
+            : sql`(${after.at}::timestamptz, ${after.id}::uuid)`
         query = query.where(direction === 'asc' ? sql<boolean>`${place} > ${value}` : sql<boolean>`${place} < ${value}`)
       }
       return query.orderBy(`c.${column}`, direction).orderBy('c.id', direction).limit(limit).execute()
@@ -178,7 +187,17 @@ export function conversationStore(database: Database) {
     async update(
       id: string,
       change: Partial<
-        Pick<ConversationRow, 'title' | 'title_given' | 'public' | 'selected_repository' | 'selected_branch' | 'git_provider' | 'tags' | 'base_commit'>
+        Pick<
+          ConversationRow,
+          | 'title'
+          | 'title_given'
+          | 'public'
+          | 'selected_repository'
+          | 'selected_branch'
+          | 'git_provider'
+          | 'tags'
+          | 'base_commit'
+        >
       >,
     ): Promise<void> {
       await db
@@ -219,7 +238,11 @@ export function conversationStore(database: Database) {
 
     /** Sandboxes of these that no conversation names any more. */
     async unused(sandboxes: readonly string[]): Promise<string[]> {
-      const used = await db.selectFrom('conversation').select('sandbox_id').where('sandbox_id', 'in', [...sandboxes, none]).execute()
+      const used = await db
+        .selectFrom('conversation')
+        .select('sandbox_id')
+        .where('sandbox_id', 'in', [...sandboxes, none])
+        .execute()
       const still = new Set(used.map((row) => row.sandbox_id))
       return sandboxes.filter((id) => !still.has(id))
     },
@@ -262,6 +285,8 @@ function matching(eb: Both, owner: string, filters: Filters) {
       ? []
       : [eb('c.selected_repository', '=', filters.selected_repository__eq)]),
     ...(filters.trigger__eq === undefined ? [] : [eb('c.trigger', '=', filters.trigger__eq)]),
-    ...(filters.execution_status__eq === undefined ? [] : [eb('h.execution_status', '=', filters.execution_status__eq)]),
+    ...(filters.execution_status__eq === undefined
+      ? []
+      : [eb('h.execution_status', '=', filters.execution_status__eq)]),
   ])
 }

@@ -15,5 +15,10 @@ export function firstTitle(message: MessagePayload | null): string | null {
     .find((said) => said !== '')
   if (line === undefined) return null
   const characters = [...line]
-  return characters.length > most ? `${characters.slice(0, most - 1).join('').trimEnd()}…` : line
+  return characters.length > most
+    ? `${characters
+        .slice(0, most - 1)
+        .join('')
+        .trimEnd()}…`
+    : line
 }

@@ -57,7 +57,12 @@ export function eventService({ store, conversations, cursor }: Parts) {
     },
 
     /** The log after `after` without gap or duplicate, and between its events what is on the way to becoming one. */
-    async follow(owner: string, id: string, after: number | undefined, signal: AbortSignal): Promise<AsyncIterable<Frame<Event | Delta>>> {
+    async follow(
+      owner: string,
+      id: string,
+      after: number | undefined,
+      signal: AbortSignal,
+    ): Promise<AsyncIterable<Frame<Event | Delta>>> {
       const { last_seq } = await conversations.own(owner, id)
       return frames(id, after ?? last_seq, signal)
     },

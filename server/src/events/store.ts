@@ -18,15 +18,25 @@ export function eventStore(database: Database) {
   const columns = ['seq', 'id', 'kind', 'source', 'at', 'body'] as const
 
   return {
-    page(conversation: string, filters: EventFilters, bounds: { above: number; below: number | null; descending: boolean; limit: number }) {
-      let query = db.selectFrom('event').select([...columns]).where('conversation_id', '=', conversation)
+    page(
+      conversation: string,
+      filters: EventFilters,
+      bounds: { above: number; below: number | null; descending: boolean; limit: number },
+    ) {
+      let query = db
+        .selectFrom('event')
+        .select([...columns])
+        .where('conversation_id', '=', conversation)
       query = query.where('seq', '>', bounds.above)
       if (bounds.below !== null) query = query.where('seq', '<', bounds.below)
       if (filters.kind__eq !== undefined) query = query.where('kind', '=', filters.kind__eq)
       if (filters.source__eq !== undefined) query = query.where('source', '=', filters.source__eq)
       if (filters.timestamp__gte !== undefined) query = query.where('at', '>=', filters.timestamp__gte)
       if (filters.timestamp__lt !== undefined) query = query.where('at', '<', filters.timestamp__lt)
-      return query.orderBy('seq', bounds.descending ? 'desc' : 'asc').limit(bounds.limit).execute()
+      return query
+        .orderBy('seq', bounds.descending ? 'desc' : 'asc')
+        .limit(bounds.limit)
+        .execute()
     },
 
     async count(conversation: string, filters: EventFilters): Promise<number> {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { processDriver } from '@parley/sandbox/process/driver'
 import type { Finding } from '@parley/sandbox/driver'
+import { processDriver } from '@parley/sandbox/process/driver'
 import type { Config } from '../config.ts'
 
 const longestMs = 60_000

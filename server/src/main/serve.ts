@@ -78,5 +78,7 @@ function stopSignal(): Promise<void> {
 
 function plain(error: unknown, config: Config): unknown {
   if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error
-  return new Error(`The port ${config.port} on ${config.host} is in use. Set PARLEY_PORT to another one.`, { cause: error })
+  return new Error(`The port ${config.port} on ${config.host} is in use. Set PARLEY_PORT to another one.`, {
+    cause: error,
+  })
 }

@@ -1,5 +1,5 @@
-import { ownerKeyTable } from '@parley/store/seal'
 import { jobTable } from '@parley/store/jobs'
+import { ownerKeyTable } from '@parley/store/seal'
 import { type Kysely, sql } from 'kysely'
 import { forgeConnectionTable } from '../git/table.ts'
 

@@ -49,7 +49,11 @@ async function settle({ store, sandboxes, log }: Parts, row: SandboxRow): Promis
     if (row.wanted === 'removed') return await sandboxes.discard(row.id)
     if (row.wanted === 'paused') return await sandboxes.pauseNow(row, row.status_detail ?? 'Paused.')
     if (row.status === 'RUNNING') return await sandboxes.pauseNow(row, 'Paused after a time without use.')
-    await store.change(row.id, ['STARTING'], { status: 'ERROR', status_detail: 'It did not start in time.', status_until: null })
+    await store.change(row.id, ['STARTING'], {
+      status: 'ERROR',
+      status_detail: 'It did not start in time.',
+      status_until: null,
+    })
   } catch (error) {
     log('A sandbox could not be settled; it is tried again.', { id: row.id, error })
   }

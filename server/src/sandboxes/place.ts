@@ -36,7 +36,12 @@ export const placeIn =
       const room = makeRoom(await rows.running(owner), limits.sandboxes.per_user)
       for (const victim of room) await rows.change(victim.id, ['RUNNING'], { wanted: 'paused' })
       if (wanted !== undefined)
-        await rows.change(wanted.id, ['PAUSED'], { wanted: 'running', status: 'STARTING', status_until: until, status_detail: null })
+        await rows.change(wanted.id, ['PAUSED'], {
+          wanted: 'running',
+          status: 'STARTING',
+          status_until: until,
+          status_detail: null,
+        })
       else
         await rows.insert({
           id: newId,

@@ -1,35 +1,35 @@
 import { Problem } from '@parley/contract/problems'
-import { type Sandbox, sandboxAllows, type SandboxStatus, type SandboxVerb, sandboxRefusal } from '@parley/contract/sandboxes'
-import { type Driver, type Hands, SandboxGone, type SandboxSpec as Wanted } from '@parley/sandbox/driver'
+import {
+  type Sandbox,
+  sandboxAllows,
+  type SandboxStatus,
+  type SandboxVerb,
+  sandboxRefusal,
+} from '@parley/contract/sandboxes'
+import { type Hands, SandboxGone } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
 import type { Wake } from '@parley/store/wake'
 import type { Access } from '../access/service.ts'
-import type { Limits } from '../limits.ts'
+import { type OpenParts, opener } from './open.ts'
 import { type Placing, placeIn } from './place.ts'
-import type { SandboxRow, SandboxStore } from './store.ts'
+import { builtInSpec } from './spec.ts'
+import type { SandboxRow } from './store.ts'
+
+export { builtInSpec } from './spec.ts'
 
 /*
  * A row says what is wanted and what was seen; the driver makes it so. A sandbox that is RUNNING may have no process for the
  * moment (the server was restarted): it is opened again when somebody needs it, and its files were never away.
  */
 
-export interface SandboxParts {
-  store: SandboxStore
-  driver: Driver
+export interface SandboxParts extends OpenParts {
   access: Access
   clock: Clock
   cursor: Cursor
   wake: Wake
-  limits: Limits
-  replica: string
-  /** What an owner's sandboxes are told about forges and authorship. */
-  describe: (owner: string) => Promise<Pick<Wanted, 'gitRewrites' | 'gitIdentity'>>
   log: (message: string, details?: Record<string, unknown>) => void
 }
-
-/** The one spec of a driver; its id is what the record shows. */
-export const builtInSpec = { id: 'parley/workspace', workingDir: '/workspace/project' }
 
 /** Told when a sandbox stops being usable, so that what works in it can stop. */
 export const sandboxTopic = (id: string): string => `sandbox:${id}`
@@ -37,8 +37,8 @@ export const sandboxTopic = (id: string): string => `sandbox:${id}`
 export type Sandboxes = ReturnType<typeof sandboxService>
 
 export function sandboxService(parts: SandboxParts) {
-  const { store, driver, access, clock, cursor, limits, replica } = parts
-  const opening = new Map<string, Promise<void>>()
+  const { store, driver, access, clock, cursor, limits } = parts
+  const open = opener(parts)
 
   async function own(owner: string, id: string, verb?: SandboxVerb): Promise<SandboxRow> {
     const row = await store.get(id)
@@ -46,57 +46,6 @@ export function sandboxService(parts: SandboxParts) {
     const refusal = verb && sandboxRefusal(row.status, verb)
     if (refusal !== undefined) throw refused(row.status, refusal)
     return row
-  }
-
-  async function wanted(row: SandboxRow): Promise<Wanted> {
-    return {
-      id: row.id,
-      image: null,
-      env: {},
-      limits: limits.sandbox,
-      workingDir: builtInSpec.workingDir,
-      ...(await parts.describe(row.owner_id)),
-    }
-  }
-
-  /** One opening at a time for each sandbox, whoever asks. */
-  function open(id: string, signal: AbortSignal): Promise<void> {
-    const going = opening.get(id) ?? openNow(id, signal).finally(() => opening.delete(id))
-    opening.set(id, going)
-    return going
-  }
-
-  async function openNow(id: string, signal: AbortSignal): Promise<void> {
-    const row = await store.get(id)
-    if (row === undefined || row.wanted === 'removed') throw new Problem('gone', 'The sandbox no longer exists.')
-    if (row.status === 'ERROR') throw new Problem('sandbox_error', row.status_detail ?? undefined)
-    const seen = await driver.look(id)
-    if (seen.state === 'running' && row.status === 'RUNNING') return
-    if (seen.state === 'missing' && row.status !== 'STARTING') return lost(row)
-    try {
-      if (seen.state === 'paused') await driver.resume(await wanted(row), signal)
-      else await driver.start(await wanted(row), signal)
-    } catch (error) {
-      if (row.status === 'STARTING') await failed(row, error)
-      throw error
-    }
-    await store.change(id, ['STARTING', 'PAUSED', 'RUNNING'], {
-      status: 'RUNNING',
-      status_detail: null,
-      status_until: null,
-      wanted: 'running',
-      replica,
-    })
-  }
-
-  async function lost(row: SandboxRow): Promise<never> {
-    await store.change(row.id, ['RUNNING', 'PAUSED'], { status: 'MISSING', status_detail: 'Its files are gone.' })
-    throw new Problem('gone', 'The sandbox and its files are gone.')
-  }
-
-  async function failed(row: SandboxRow, error: unknown): Promise<void> {
-    const detail = error instanceof Error ? error.message : String(error)
-    await store.change(row.id, ['STARTING'], { status: 'ERROR', status_detail: detail, status_until: null })
   }
 
   /** Everything in it stops; its key is void from here on. */
@@ -132,13 +81,16 @@ export function sandboxService(parts: SandboxParts) {
       if (id === null) throw new Problem('gone', 'The sandbox no longer exists.')
       const row = await store.get(id)
       if (row === undefined || row.owner_id !== owner) throw new Problem('gone', 'The sandbox no longer exists.')
-      if (!sandboxAllows(row.status, 'use')) throw refused(row.status, sandboxRefusal(row.status, 'use') ?? 'state_conflict')
+      if (!sandboxAllows(row.status, 'use'))
+        throw refused(row.status, sandboxRefusal(row.status, 'use') ?? 'state_conflict')
       await open(id, signal)
       return driver.hands(id)
     },
 
     /** Of those that exist; an absent one is MISSING. `wanted` tells one that is on its way to a pause or gone. */
-    async statuses(ids: readonly string[]): Promise<Map<string, Pick<SandboxRow, 'status' | 'wanted' | 'status_detail'>>> {
+    async statuses(
+      ids: readonly string[],
+    ): Promise<Map<string, Pick<SandboxRow, 'status' | 'wanted' | 'status_detail'>>> {
       return new Map((await store.many(ids)).map((row) => [row.id, row]))
     },
 
@@ -146,7 +98,10 @@ export function sandboxService(parts: SandboxParts) {
     allow: store.allow,
     repositories: store.repositories,
 
-    async search(owner: string, query: { status__eq?: SandboxStatus | undefined; page_id?: string | undefined; limit: number }) {
+    async search(
+      owner: string,
+      query: { status__eq?: SandboxStatus | undefined; page_id?: string | undefined; limit: number },
+    ) {
       const key = `sandboxes ${owner} ${query.status__eq ?? ''}`
       const at = query.page_id === undefined ? null : cursor.read(query.page_id, key)
       const after = at === null ? null : { at: String(at[0]), id: String(at[1]) }
@@ -171,7 +126,8 @@ export function sandboxService(parts: SandboxParts) {
 
     /** Made before a conversation needs it; it starts in the background. */
     async create(owner: string, specId: string | undefined): Promise<Sandbox> {
-      if (specId !== undefined && specId !== builtInSpec.id) throw new Problem('not_found', 'There is no such sandbox spec.')
+      if (specId !== undefined && specId !== builtInSpec.id)
+        throw new Problem('not_found', 'There is no such sandbox spec.')
       const { id } = await place({ owner, sandboxId: null, newId: clock.id() })
       const key = await access.openSandbox(id, owner)
       open(id, AbortSignal.timeout(limits.start.steps.WAITING_FOR_SANDBOX)).catch((error: unknown) =>
@@ -205,7 +161,10 @@ export function sandboxService(parts: SandboxParts) {
     },
 
     async discard(id: string): Promise<void> {
-      await store.change(id, ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'], { wanted: 'removed', status: 'MISSING' })
+      await store.change(id, ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'], {
+        wanted: 'removed',
+        status: 'MISSING',
+      })
       parts.wake.tell(sandboxTopic(id))
       await access.closeSandbox(id)
       await driver.remove(id).then(

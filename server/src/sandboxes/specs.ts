@@ -1,6 +1,6 @@
 import type { SandboxSpec } from '@parley/contract/sandbox-specs'
 import type { Cursor } from '@parley/store/page'
-import { builtInSpec } from './service.ts'
+import { builtInSpec } from './spec.ts'
 
 export type Specs = ReturnType<typeof specList>
 

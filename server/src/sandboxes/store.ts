@@ -41,7 +41,9 @@ function sandboxRows(database: Database) {
       await database.rows(sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 0))`)
     },
 
-    async insert(row: Pick<SandboxRow, 'id' | 'owner_id' | 'spec_id' | 'wanted' | 'status' | 'status_until'>): Promise<boolean> {
+    async insert(
+      row: Pick<SandboxRow, 'id' | 'owner_id' | 'spec_id' | 'wanted' | 'status' | 'status_until'>,
+    ): Promise<boolean> {
       const done = await sql`
         insert into sandbox (id, owner_id, spec_id, wanted, status, status_until)
         values (${row.id}, ${row.owner_id}, ${row.spec_id}, ${row.wanted}, ${row.status}, ${row.status_until})
@@ -53,16 +55,26 @@ function sandboxRows(database: Database) {
       db.selectFrom('sandbox').selectAll().where('id', '=', id).executeTakeFirst(),
 
     many: (ids: readonly string[]): Promise<Pick<SandboxRow, 'id' | 'status' | 'wanted' | 'status_detail'>[]> =>
-      db.selectFrom('sandbox').select(['id', 'status', 'wanted', 'status_detail']).where('id', 'in', [...ids, none]).execute(),
+      db
+        .selectFrom('sandbox')
+        .select(['id', 'status', 'wanted', 'status_detail'])
+        .where('id', 'in', [...ids, none])
+        .execute(),
 
     ofOwner: (owner: string, ids: readonly string[]): Promise<SandboxRow[]> =>
-      db.selectFrom('sandbox').selectAll().where('owner_id', '=', owner).where('id', 'in', [...ids, none]).execute(),
+      db
+        .selectFrom('sandbox')
+        .selectAll()
+        .where('owner_id', '=', owner)
+        .where('id', 'in', [...ids, none])
+        .execute(),
 
     /** Newest first, after a position; `status` null: every status. */
     async page(owner: string, status: SandboxStatus | null, after: { at: string; id: string } | null, limit: number) {
       let query = db.selectFrom('sandbox').selectAll().where('owner_id', '=', owner).where('wanted', '!=', 'removed')
       if (status !== null) query = query.where('status', '=', status)
-      if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`)
+      if (after !== null)
+        query = query.where(sql<boolean>`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)`)
       return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
     },
 
@@ -125,7 +137,13 @@ function sandboxRows(database: Database) {
 
     known: async (ids: readonly string[]): Promise<Set<string>> =>
       new Set(
-        (await db.selectFrom('sandbox').select('id').where('id', 'in', [...ids, none]).execute()).map((row) => row.id),
+        (
+          await db
+            .selectFrom('sandbox')
+            .select('id')
+            .where('id', 'in', [...ids, none])
+            .execute()
+        ).map((row) => row.id),
       ),
   }
 }

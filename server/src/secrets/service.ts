@@ -18,7 +18,10 @@ export function secretsService({ store, seal, cursor }: { store: SecretStore; se
       custom_secrets: (await store.list(owner)).map(summary),
     }),
 
-    async search(owner: string, query: { name__contains?: string | undefined; page_id?: string | undefined; limit: number }) {
+    async search(
+      owner: string,
+      query: { name__contains?: string | undefined; page_id?: string | undefined; limit: number },
+    ) {
       const key = `secrets ${owner} ${query.name__contains ?? ''}`
       const after = query.page_id === undefined ? undefined : String(cursor.read(query.page_id, key)[0])
       const rows = await store.page(owner, query.name__contains, after, query.limit + 1)

@@ -25,11 +25,22 @@ function secretRows(database: Database) {
         .orderBy(sql`name collate "C"`)
         .execute(),
 
-    async page(owner: string, part: string | undefined, after: string | undefined, limit: number): Promise<SecretRow[]> {
-      let query = db.selectFrom('secret').select(['owner_id', 'name', 'description', 'sealed_value']).where('owner_id', '=', owner)
+    async page(
+      owner: string,
+      part: string | undefined,
+      after: string | undefined,
+      limit: number,
+    ): Promise<SecretRow[]> {
+      let query = db
+        .selectFrom('secret')
+        .select(['owner_id', 'name', 'description', 'sealed_value'])
+        .where('owner_id', '=', owner)
       if (part !== undefined) query = query.where(sql<boolean>`position(lower(${part}) in lower(name)) > 0`)
       if (after !== undefined) query = query.where(sql<boolean>`name collate "C" > ${after}`)
-      return query.orderBy(sql`name collate "C"`).limit(limit).execute()
+      return query
+        .orderBy(sql`name collate "C"`)
+        .limit(limit)
+        .execute()
     },
 
     get: (owner: string, name: string): Promise<SecretRow | undefined> =>
@@ -59,7 +70,11 @@ function secretRows(database: Database) {
     },
 
     async delete(owner: string, name: string): Promise<boolean> {
-      const done = await db.deleteFrom('secret').where('owner_id', '=', owner).where('name', '=', name).executeTakeFirst()
+      const done = await db
+        .deleteFrom('secret')
+        .where('owner_id', '=', owner)
+        .where('name', '=', name)
+        .executeTakeFirst()
       return done.numDeletedRows === 1n
     },
   }

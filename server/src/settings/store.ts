@@ -22,11 +22,17 @@ function settingsRows(database: Database) {
     },
 
     get: (owner: string): Promise<SettingsRow | undefined> =>
-      db.selectFrom('settings').select(['owner_id', 'sealed', 'version']).where('owner_id', '=', owner).executeTakeFirst(),
+      db
+        .selectFrom('settings')
+        .select(['owner_id', 'sealed', 'version'])
+        .where('owner_id', '=', owner)
+        .executeTakeFirst(),
 
     async put(owner: string, sealed: string): Promise<void> {
       await sql`insert into settings (owner_id, sealed) values (${owner}, ${sealed})
-        on conflict (owner_id) do update set sealed = excluded.sealed, version = settings.version + 1, updated_at = now()`.execute(db)
+        on conflict (owner_id) do update set sealed = excluded.sealed, version = settings.version + 1, updated_at = now()`.execute(
+        db,
+      )
     },
   }
 }

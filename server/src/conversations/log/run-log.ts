@@ -80,7 +80,7 @@ export function runLog(parts: RunLogParts): RunLog {
   async function write(): Promise<void> {
     writing = true
     // Everything that is appended in this turn of the event loop goes into one commit.
-    await null
+    await Promise.resolve()
     while (next !== undefined && broken === undefined) {
       const batch = next
       next = undefined
@@ -155,14 +155,11 @@ export function runLog(parts: RunLogParts): RunLog {
 }
 
 /** Resolves with the promise, or when the signal aborts. */
-function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const done = () => {
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done, { once: true })
-    void promise.then(done)
-  })
+async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const aborted = Promise.withResolvers<void>()
+  const done = () => aborted.resolve()
+  signal.addEventListener('abort', done, { once: true })
+  await Promise.race([promise, aborted.promise])
+  signal.removeEventListener('abort', done)
 }

@@ -70,7 +70,9 @@ export function logStore(database: Database) {
   async function appendMany(runs: readonly Appended[]): Promise<Map<string, number>> {
     // In one order for all, so that two such statements cannot wait for each other.
     const ordered = runs.toSorted((one, other) => (one.conversation < other.conversation ? -1 : 1))
-    const events = ordered.flatMap(({ conversation, events }) => events.map((event, index) => ({ conversation, event, n: index + 1 })))
+    const events = ordered.flatMap(({ conversation, events }) =>
+      events.map((event, index) => ({ conversation, event, n: index + 1 })),
+    )
     const done = await db.executeQuery<{ conversation_id: string; base: number }>(
       CompiledQuery.raw(appendText, [
         ordered.map((run) => run.conversation),
@@ -144,7 +146,9 @@ export function logStore(database: Database) {
     /** Ends a run unless somebody has asked for more meanwhile. Holds the head's row until the transaction ends. */
     async settle(conversation: string, epoch: number, seenSeq: number): Promise<'settled' | 'wanted' | 'fenced'> {
       const head = await sql<{ run_epoch: number; wanted_seq: number }>`
-        select run_epoch, wanted_seq from conversation_head where conversation_id = ${conversation} for update`.execute(db)
+        select run_epoch, wanted_seq from conversation_head where conversation_id = ${conversation} for update`.execute(
+        db,
+      )
       const row = head.rows[0]
       if (row === undefined || row.run_epoch !== epoch) return 'fenced'
       return row.wanted_seq > seenSeq ? 'wanted' : 'settled'

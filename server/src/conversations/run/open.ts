@@ -1,9 +1,9 @@
+import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
 import { masker } from '@parley/agent/mask'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
 import type { LogEvent } from '@parley/contract/events'
-import { Fenced } from '@parley/agent/log'
 import type { Clock } from '@parley/store/clock'
 import type { Job } from '@parley/store/jobs'
 import type { Seal } from '@parley/store/seal'
@@ -21,8 +21,8 @@ import type { HeadChange, LogStore } from '../log/store.ts'
 import { counted, type Usages } from '../metrics.ts'
 import type { ConversationRow, ConversationStore, HeadRow } from '../store.ts'
 import { eventsTopic } from '../topics.ts'
-import type { Kept } from './kept.ts'
 import { maskedDeltas } from './deltas.ts'
+import type { Kept } from './kept.ts'
 import { policyOf } from './policy.ts'
 
 /** Everything a run needs, made from the conversation's row: log, model, hands, tools and what bounds them. */
@@ -65,10 +65,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const secrets = await secretsOf(parts, row, sealed)
   const mask = masker([...secrets, ...keysOf(sealed)])
   const model = openModel({ ...config.llm, api_key: sealed.llm_api_key }, { fetch: parts.fetch, clock: parts.clock })
-  const was = parts.kept.take(row.id)
-  const events = was?.events ?? []
-  await readOn(parts.logs, row.id, events)
-  const memory: ToolMemory = was?.memory ?? new Map()
+  const { events, memory } = await recalled(parts, row.id)
   const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
   const log = runLog({
     conversation: row.id,
@@ -115,6 +112,14 @@ async function hands({ sandboxes }: RunParts, row: ConversationRow, signal: Abor
   return sandboxes.hands(row.owner_id, id, signal)
 }
 
+/** What the last run left here, brought up to date; from the database alone when it left nothing. */
+async function recalled({ kept, logs }: RunParts, id: string): Promise<{ events: LogEvent[]; memory: ToolMemory }> {
+  const was = kept.take(id)
+  const events = was?.events ?? []
+  await readOn(logs, id, events)
+  return { events, memory: was?.memory ?? new Map() }
+}
+
 const readPage = 2_000
 
 async function readOn(logs: LogStore, id: string, events: LogEvent[]): Promise<void> {
@@ -156,7 +161,9 @@ function handedOut(secrets: readonly SecretValue[]): RunOptions['secrets'] {
 async function sealedConfig(seal: Seal, row: ConversationRow): Promise<SealedConfig> {
   if (row.sealed_config === null) return { llm_api_key: null, search_api_key: null, secrets: {} }
   // Closed by us when the conversation was made.
-  return JSON.parse(await seal.open(row.owner_id, `conversation.sealed_config.${row.id}`, row.sealed_config)) as SealedConfig
+  return JSON.parse(
+    await seal.open(row.owner_id, `conversation.sealed_config.${row.id}`, row.sealed_config),
+  ) as SealedConfig
 }
 
 function suffix(config: ConversationConfig): string | null {

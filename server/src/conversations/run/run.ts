@@ -1,6 +1,6 @@
+import { Fenced } from '@parley/agent/log'
 import { run as runLoop, type Outcome } from '@parley/agent/loop/loop'
 import { Interrupted } from '@parley/agent/loop/stop'
-import { Fenced } from '@parley/agent/log'
 import type { NewEvent } from '@parley/contract/events'
 import type { ExecutionStatus } from '@parley/contract/execution'
 import type { Failure } from '@parley/contract/metrics'
@@ -30,9 +30,11 @@ export function runJobKind(parts: RunParts & { database: Database }): Kind {
     run: (job) => work(parts, job),
     async failed(job, error) {
       parts.log('A run failed.', { conversation: job.key, error })
-      const detail = error instanceof Problem ? error.detail : 'The run failed inside the service; its log has the cause.'
+      const detail =
+        error instanceof Problem ? error.detail : 'The run failed inside the service; its log has the cause.'
       const opened = await open(parts, job)
-      if (opened !== undefined) await settle(parts, job, opened, { status: 'error', code: 'internal_error', detail, seenSeq: 0 })
+      if (opened !== undefined)
+        await settle(parts, job, opened, { status: 'error', code: 'internal_error', detail, seenSeq: 0 })
     },
   }
 }
@@ -72,7 +74,9 @@ function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): (
     if (sandbox !== null) await sandboxes.touch(sandbox, busyForMs)
   }
   const quietly = (doing: () => Promise<void>) => () =>
-    void doing().catch((error: unknown) => parts.log('A run could not look after its sandbox.', { job: job.key, error }))
+    void doing().catch((error: unknown) =>
+      parts.log('A run could not look after its sandbox.', { job: job.key, error }),
+    )
   const offs = [
     wake.on(inboxTopic(job.key), stir),
     ...(sandbox === null ? [] : [wake.on(opened.sandboxTopic, quietly(check))]),
@@ -125,4 +129,3 @@ const failure = (outcome: Outcome, at: string): Failure | null =>
   outcome.code === undefined
     ? null
     : { code: outcome.code, detail: outcome.detail ?? '', at, retryable: outcome.status === 'error' }
-

@@ -13,7 +13,8 @@ export interface Candidate {
 
 const newest = (one: Candidate, other: Candidate): number => (one.created_at < other.created_at ? 1 : -1)
 const longestUnused = (one: Candidate, other: Candidate): number => (one.last_used_at < other.last_used_at ? -1 : 1)
-const fewest = (one: Candidate, other: Candidate): number => one.conversations - other.conversations || newest(one, other)
+const fewest = (one: Candidate, other: Candidate): number =>
+  one.conversations - other.conversations || newest(one, other)
 
 /** The first by this order is the one to join; null: a new one. */
 const strategies: Record<GroupingStrategy, ((one: Candidate, other: Candidate) => number) | null> = {

@@ -24,7 +24,8 @@ if [ -z "$4" ]; then git -C "$2" switch -q -c "$5"; fi
 if [ -d "$1" ]; then rmdir -- "$1"; fi
 mv -- "$2" "$1"`
 
-const refusedAccess = /authentication failed|could not read username|access denied|403|401|repository .* not found|not found/i
+const refusedAccess =
+  /authentication failed|could not read username|access denied|403|401|repository .* not found|not found/i
 
 export interface Clone {
   dir: string
@@ -63,7 +64,8 @@ export async function baseCommit(hands: Hands, dir: string): Promise<string | nu
 /** Folders that hold what a repository tells us, the first that has the file wins. */
 const folders = ['.parley', '.openhands']
 
-const findScript = 'cd -- "$1" || exit 1; shift; for f in "$@"; do if [ -f "$f" ]; then printf %s "$f"; exit 0; fi; done'
+const findScript =
+  'cd -- "$1" || exit 1; shift; for f in "$@"; do if [ -f "$f" ]; then printf %s "$f"; exit 0; fi; done'
 
 async function find(hands: Hands, dir: string, names: readonly string[]): Promise<string | null> {
   const { stdout } = await hands.run({ script: findScript, args: [dir, ...names] })
@@ -72,7 +74,11 @@ async function find(hands: Hands, dir: string, names: readonly string[]): Promis
 
 /** Undefined when the repository has none. It may run twice after a crash, unless it has ended well. */
 export async function runSetupScript(hands: Hands, dir: string, id: string, bounds: Bounds) {
-  const script = await find(hands, dir, folders.map((folder) => `${folder}/setup.sh`))
+  const script = await find(
+    hands,
+    dir,
+    folders.map((folder) => `${folder}/setup.sh`),
+  )
   if (script === null) return undefined
   const done = `"$HOME/.parley/setup-${id}"`
   const marked = await hands.run({ script: `[ -e ${done} ]` })
@@ -103,7 +109,11 @@ END
 chmod +x "$hook.new" && mv "$hook.new" "$hook"`
 
 export async function installGitHooks(hands: Hands, dir: string): Promise<void> {
-  const script = await find(hands, dir, folders.map((folder) => `${folder}/pre-commit.sh`))
+  const script = await find(
+    hands,
+    dir,
+    folders.map((folder) => `${folder}/pre-commit.sh`),
+  )
   if (script === null) return
   const { code, stderr } = await hands.run({ script: hookScript, args: [dir, script] })
   if (code !== 0) throw new StartFailed(`the pre-commit hook could not be installed: ${lastLines(stderr)}`)
@@ -116,7 +126,10 @@ const mostNotes = 32 * 1024
 export async function repositoryNotes(hands: Hands, dir: string): Promise<string | null> {
   const file = await find(hands, dir, notesFiles)
   if (file === null) return null
-  const { code, stdout } = await hands.run({ script: 'head -c "$2" -- "$1"', args: [`${dir}/${file}`, String(mostNotes)] })
+  const { code, stdout } = await hands.run({
+    script: 'head -c "$2" -- "$1"',
+    args: [`${dir}/${file}`, String(mostNotes)],
+  })
   const text = stdout.toString('utf8').trim()
   return code === 0 && text !== '' ? text : null
 }

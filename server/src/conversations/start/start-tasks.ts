@@ -27,7 +27,10 @@ export type StartTasks = ReturnType<typeof startTasks>
 
 export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, deadlineMs }: Parts) {
   /** As it was at its n-th status: what was not known then is not in it. */
-  function view(row: StartTaskRow, passed: { status: StartTaskStatus; at: string } = { status: row.status, at: row.updated_at }): StartTask {
+  function view(
+    row: StartTaskRow,
+    passed: { status: StartTaskStatus; at: string } = { status: row.status, at: row.updated_at },
+  ): StartTask {
     const ready = passed.status === 'READY'
     return {
       id: row.id,
@@ -50,10 +53,16 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
      * The task and the job that does it, in one transaction; nothing is promised before both are stored. Undefined when
      * another start has this conversation.
      */
-    async open(owner: string, conversation: string, request: StartRequestEcho, secrets: Record<string, string> | null): Promise<StartTask | undefined> {
+    async open(
+      owner: string,
+      conversation: string,
+      request: StartRequestEcho,
+      secrets: Record<string, string> | null,
+    ): Promise<StartTask | undefined> {
       const id = clock.id()
       const now = clock.now()
-      const sealed = secrets === null ? null : await seal.close(owner, `start_task.sealed.${id}`, JSON.stringify(secrets))
+      const sealed =
+        secrets === null ? null : await seal.close(owner, `start_task.sealed.${id}`, JSON.stringify(secrets))
       return store.transaction(async (rows, tx) => {
         const fresh = await rows.insert({
           id,
@@ -103,7 +112,10 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       })
     },
 
-    async search(owner: string, query: TaskFilters & { sort_order: TaskSort; page_id?: string | undefined; limit: number }) {
+    async search(
+      owner: string,
+      query: TaskFilters & { sort_order: TaskSort; page_id?: string | undefined; limit: number },
+    ) {
       const { page_id, limit, sort_order, ...filters } = query
       const key = `start-tasks ${owner} ${sort_order} ${JSON.stringify(filters)}`
       const at = page_id === undefined ? null : cursor.read(page_id, key)

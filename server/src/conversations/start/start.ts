@@ -60,7 +60,12 @@ async function start(parts: Parts, job: Job): Promise<void> {
   if (task?.status === 'ERROR') await clear(parts, task)
 }
 
-async function inTime({ steps, limits }: Parts, task: StartTaskRow, status: Working, signal: AbortSignal): Promise<void> {
+async function inTime(
+  { steps, limits }: Parts,
+  task: StartTaskRow,
+  status: Working,
+  signal: AbortSignal,
+): Promise<void> {
   const late = AbortSignal.timeout(limits.start.steps[status])
   try {
     await steps[status](task, AbortSignal.any([signal, late]))

@@ -18,8 +18,8 @@ import { runJob, startTopic } from '../topics.ts'
 import { lastLines } from './command.ts'
 import { pickSandbox } from './group.ts'
 import * as workspace from './repository.ts'
-import type { Step, Working } from './start.ts'
 import type { StartTasks } from './start-tasks.ts'
+import type { Step, Working } from './start.ts'
 import type { StartTaskRow, StartTaskStore } from './store.ts'
 
 /** What each public status of a start does. */
@@ -70,13 +70,22 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       if (repository === null || kind === null) return workspace.makeWorkspace(await hands(task, signal), dir)
       const { url } = await git.cloneSource(task.owner_id, kind, repository)
       const newBranch = `parley-workspace-${task.conversation_id.slice(-8)}`
-      await workspace.clone(await hands(task, signal), { dir, url, branch, newBranch }, bounds('PREPARING_REPOSITORY', signal))
+      await workspace.clone(
+        await hands(task, signal),
+        { dir, url, branch, newBranch },
+        bounds('PREPARING_REPOSITORY', signal),
+      )
     },
 
     async RUNNING_SETUP_SCRIPT(task, signal) {
       if (task.request.parent_conversation_id !== null) return
       const dir = await workingDir(parts, task)
-      const said = await workspace.runSetupScript(await hands(task, signal), dir, task.id, bounds('RUNNING_SETUP_SCRIPT', signal))
+      const said = await workspace.runSetupScript(
+        await hands(task, signal),
+        dir,
+        task.id,
+        bounds('RUNNING_SETUP_SCRIPT', signal),
+      )
       if (said === undefined) return
       const how = said.code === null ? 'took too long' : `ended with code ${said.code}`
       const text = `${said.script} ${how}.\n${said.tail}`
@@ -110,7 +119,13 @@ async function workingDir({ conversations }: StepParts, task: StartTaskRow): Pro
   return repository === undefined ? root : `${root}/${repository}`
 }
 
-async function notice({ tasks }: StepParts, task: StartTaskRow, code: string, detail: string, level: 'info' | 'warning') {
+async function notice(
+  { tasks }: StepParts,
+  task: StartTaskRow,
+  code: string,
+  detail: string,
+  level: 'info' | 'warning',
+) {
   await tasks.pass(task.id, task.status, { notice: { code, detail, level } })
 }
 
@@ -170,9 +185,13 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
 }
 
 function firstEvents(task: StartTaskRow, queued: { content: unknown }[]): NewEvent[] {
-  const notices = task.notices.map(
-    (said): NewEvent => ({ kind: 'NoticeEvent', source: 'environment', code: said.code, detail: said.detail, level: said.level }),
-  )
+  const notices = task.notices.map((said): NewEvent => ({
+    kind: 'NoticeEvent',
+    source: 'environment',
+    code: said.code,
+    detail: said.detail,
+    level: said.level,
+  }))
   const messages = [
     ...(task.request.initial_message === null ? [] : [task.request.initial_message.content]),
     // Checked by the contract when it was queued.
@@ -180,7 +199,12 @@ function firstEvents(task: StartTaskRow, queued: { content: unknown }[]): NewEve
   ]
   return [
     ...notices,
-    ...messages.map((content): NewEvent => ({ kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run: true })),
+    ...messages.map((content): NewEvent => ({
+      kind: 'MessageEvent',
+      source: 'user',
+      llm_message: { role: 'user', content },
+      run: true,
+    })),
   ]
 }
 

@@ -70,7 +70,9 @@ function startTaskRows(database: Database) {
 
   return {
     /** False when a start of this conversation is under way or has succeeded. */
-    async insert(row: Omit<StartTaskRow, 'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices'>): Promise<boolean> {
+    async insert(
+      row: Omit<StartTaskRow, 'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices'>,
+    ): Promise<boolean> {
       const done = await db
         .insertInto('start_task')
         .values({
@@ -90,7 +92,12 @@ function startTaskRows(database: Database) {
       db.selectFrom('start_task').selectAll().where('id', '=', id).executeTakeFirst(),
 
     many: (owner: string, ids: readonly string[]): Promise<StartTaskRow[]> =>
-      db.selectFrom('start_task').selectAll().where('owner_id', '=', owner).where('id', 'in', [...ids, none]).execute(),
+      db
+        .selectFrom('start_task')
+        .selectAll()
+        .where('owner_id', '=', owner)
+        .where('id', 'in', [...ids, none])
+        .execute(),
 
     /** The newest task that is to make, or made, this conversation. */
     ofConversation: (conversation: string): Promise<StartTaskRow | undefined> =>
@@ -124,7 +131,13 @@ function startTaskRows(database: Database) {
       return rows[0]
     },
 
-    async page(owner: string, filters: TaskFilters, sort: TaskSort, after: { at: string; id: string } | null, limit: number) {
+    async page(
+      owner: string,
+      filters: TaskFilters,
+      sort: TaskSort,
+      after: { at: string; id: string } | null,
+      limit: number,
+    ) {
       const [column, direction] = sorts[sort]
       let query = db.selectFrom('start_task').selectAll().where(matching(owner, filters))
       if (after !== null) {
@@ -142,7 +155,13 @@ function startTaskRows(database: Database) {
     },
 
     /** Its position, from 1; or why it cannot wait. The row's lock keeps the start from ending in between. */
-    async queue(task: string, owner: string, id: string, content: unknown, most: number): Promise<number | 'full' | 'ended'> {
+    async queue(
+      task: string,
+      owner: string,
+      id: string,
+      content: unknown,
+      most: number,
+    ): Promise<number | 'full' | 'ended'> {
       return database.transaction(async (tx) => {
         const going = await tx.rows(sql`select 1 from start_task
           where id = ${task} and status not in ('READY', 'ERROR') for update`)
@@ -156,7 +175,12 @@ function startTaskRows(database: Database) {
     },
 
     queued: (task: string): Promise<{ id: string; content: unknown }[]> =>
-      db.selectFrom('pending_message').select(['id', 'content']).where('start_task_id', '=', task).orderBy('position').execute(),
+      db
+        .selectFrom('pending_message')
+        .select(['id', 'content'])
+        .where('start_task_id', '=', task)
+        .orderBy('position')
+        .execute(),
 
     async dequeue(task: string): Promise<void> {
       await db.deleteFrom('pending_message').where('start_task_id', '=', task).execute()
@@ -164,7 +188,9 @@ function startTaskRows(database: Database) {
 
     /** Ended in ERROR so long ago that nobody asks any more. */
     async forget(days: number): Promise<void> {
-      await sql`delete from start_task where status = 'ERROR' and updated_at < now() - make_interval(days => ${days})`.execute(db)
+      await sql`delete from start_task where status = 'ERROR' and updated_at < now() - make_interval(days => ${days})`.execute(
+        db,
+      )
     },
   }
 }

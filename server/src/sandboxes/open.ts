@@ -1,0 +1,76 @@
+import { Problem } from '@parley/contract/problems'
+import type { Driver, SandboxSpec as Wanted } from '@parley/sandbox/driver'
+import type { Limits } from '../limits.ts'
+import { builtInSpec } from './spec.ts'
+import type { SandboxRow, SandboxStore } from './store.ts'
+
+/*
+ * From a row to something that can be worked in: started the first time, opened again when the server was restarted, resumed
+ * when it was paused.
+ */
+
+export interface OpenParts {
+  store: SandboxStore
+  driver: Driver
+  limits: Limits
+  replica: string
+  /** What an owner's sandboxes are told about forges and authorship. */
+  describe: (owner: string) => Promise<Pick<Wanted, 'gitRewrites' | 'gitIdentity'>>
+}
+
+/** Resolves when the sandbox can be worked in. Rejects with `gone`, `sandbox_error`, or what the driver says. */
+export function opener({ store, driver, limits, replica, describe }: OpenParts) {
+  const opening = new Map<string, Promise<void>>()
+
+  async function wanted(row: SandboxRow): Promise<Wanted> {
+    return {
+      id: row.id,
+      image: null,
+      env: {},
+      limits: limits.sandbox,
+      workingDir: builtInSpec.workingDir,
+      ...(await describe(row.owner_id)),
+    }
+  }
+
+  /** One opening at a time for each sandbox, whoever asks. */
+  function open(id: string, signal: AbortSignal): Promise<void> {
+    const going = opening.get(id) ?? openNow(id, signal).finally(() => opening.delete(id))
+    opening.set(id, going)
+    return going
+  }
+
+  async function openNow(id: string, signal: AbortSignal): Promise<void> {
+    const row = await store.get(id)
+    if (row === undefined || row.wanted === 'removed') throw new Problem('gone', 'The sandbox no longer exists.')
+    if (row.status === 'ERROR') throw new Problem('sandbox_error', row.status_detail ?? undefined)
+    const seen = await driver.look(id)
+    if (seen.state === 'running' && row.status === 'RUNNING') return
+    if (seen.state === 'missing' && row.status !== 'STARTING') return lost(row)
+    try {
+      if (seen.state === 'paused') await driver.resume(await wanted(row), signal)
+      else await driver.start(await wanted(row), signal)
+    } catch (error) {
+      if (row.status === 'STARTING') await failed(row, error)
+      throw error
+    }
+    await store.change(id, ['STARTING', 'PAUSED', 'RUNNING'], {
+      status: 'RUNNING',
+      status_detail: null,
+      status_until: null,
+      replica,
+    })
+  }
+
+  async function lost(row: SandboxRow): Promise<never> {
+    await store.change(row.id, ['RUNNING', 'PAUSED'], { status: 'MISSING', status_detail: 'Its files are gone.' })
+    throw new Problem('gone', 'The sandbox and its files are gone.')
+  }
+
+  async function failed(row: SandboxRow, error: unknown): Promise<void> {
+    const detail = error instanceof Error ? error.message : String(error)
+    await store.change(row.id, ['STARTING'], { status: 'ERROR', status_detail: detail, status_until: null })
+  }
+
+  return open
+}
