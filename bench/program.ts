@@ -113,7 +113,7 @@ export async function useScripted(program: Program, llmUrl: string): Promise<voi
 export async function start(program: Program, text: string): Promise<{ id: string; readyMs: number }> {
   const began = performance.now()
   const body = { initial_message: { content: [{ type: 'text' as const, text }] } }
-  for await (const task of await program.call.elements(api.conversations.streamStart, { body })) {
+  for await (const task of await program.call(api.conversations.streamStart, { body })) {
     if (task.status === 'ERROR') throw new Error(task.detail ?? 'the start failed')
     if (task.app_conversation_id !== null) return { id: task.app_conversation_id, readyMs: performance.now() - began }
   }
@@ -122,7 +122,7 @@ export async function start(program: Program, text: string): Promise<{ id: strin
 
 /** Resolves when the conversation is at rest; rejects when it rests otherwise than finished. */
 export async function finished(program: Program, id: string): Promise<void> {
-  for await (const frame of await program.call.frames(api.events.stream, { params: { id }, query: { after_seq: 0 } })) {
+  for await (const frame of await program.call(api.events.stream, { params: { id }, query: { after_seq: 0 } })) {
     const event = frame.data as { kind: string; key?: string; value?: string; reason?: unknown }
     if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'execution_status') continue
     if (event.value === 'finished') return

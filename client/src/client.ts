@@ -8,14 +8,14 @@ import { type Arguments, type Caller, caller, type CallerOptions, type Input, ty
  */
 
 type Method<E> =
-  E extends Endpoint<infer P, infer Q, infer B, infer R>
-    ? (...rest: Arguments<Input<P, Q, B>>) => Promise<Output<E['answer'], R>>
+  E extends Endpoint<infer P, infer Q, infer B, infer R, infer A>
+    ? (...rest: Arguments<Input<P, Q, B>>) => Promise<Output<A, R>>
     : never
 
 type Api = typeof api
 export type Nouns = { readonly [N in keyof Api]: { readonly [V in keyof Api[N]]: Method<Api[N][V]> } }
 
-/** Nouns with methods, and `call` for what needs the endpoint itself, as streams do. */
+/** Nouns with methods, and `call` for endpoints that are not in the table. */
 export type Parley = Nouns & { readonly call: Caller }
 
 /** A client of one server with one key. Methods reject with `Problem`. */

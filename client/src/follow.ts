@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { api } from '@parley/contract/api'
 import { Problem } from '@parley/contract/problems'
 import { startEnded, type StartTask } from '@parley/contract/start-tasks'
 import type { Parley } from './client.ts'
@@ -28,7 +27,7 @@ export async function start(client: Parley, body: StartBody, options: WaitOption
   const signal = options.signal ? { signal: options.signal } : {}
   let last: StartTask | undefined
   try {
-    for await (const task of await client.call.elements(api.conversations.streamStart, { body: body ?? {} }, signal)) {
+    for await (const task of await client.conversations.streamStart({ body: body ?? {} }, signal)) {
       last = task
       options.changed?.(task)
     }
@@ -87,7 +86,7 @@ export async function* follow(
   while (!signal?.aborted) {
     try {
       const input = { params: { id: conversationId }, query: { after_seq: last } }
-      for await (const { data } of await client.call.frames(api.events.stream, input, withSignal)) {
+      for await (const { data } of await client.events.stream(input, withSignal)) {
         const event = data as FollowedEvent
         if (event.seq === undefined) {
           if (live) yield event

@@ -35,6 +35,7 @@ export interface Endpoint<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
   R extends z.ZodType = z.ZodType,
+  A extends Answer = Answer,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `{name}` for each member of `params`. */
@@ -48,7 +49,7 @@ export interface Endpoint<
   /** Of the whole answer; of one element for `json-array` and `sse`. */
   readonly returns: R
   readonly status: 200 | 201 | 202
-  readonly answer: Answer
+  readonly answer: A
   readonly fails: readonly ProblemCode[]
   /** `none`: a request without a body. `json`: refused with 415 otherwise. `multipart`, `bytes`: handed over as a stream. */
   readonly accepts: 'none' | 'json' | 'bytes' | 'multipart'
@@ -62,15 +63,15 @@ export interface Endpoint<
   readonly deprecated: boolean
 }
 
-/* eslint-disable-next-line */
-export type AnyEndpoint = Endpoint<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+/** An endpoint whose types are not known. */
+export type AnyEndpoint = Endpoint
 
 export const Nothing = z.undefined()
 type Nothing = typeof Nothing
 export const NoFields = z.object({})
 type NoFields = typeof NoFields
 
-interface Said<P, Q, B, R> {
+interface Said<P, Q, B, R, A> {
   method: Endpoint['method']
   path: string
   summary: string
@@ -81,7 +82,7 @@ interface Said<P, Q, B, R> {
   body?: B
   returns?: R
   status?: Endpoint['status']
-  answer?: Answer
+  answer?: A
   fails?: readonly ProblemCode[]
   accepts?: Endpoint['accepts']
   bodyLimit?: number
@@ -97,7 +98,8 @@ export function endpoint<
   Q extends z.ZodType = NoFields,
   B extends z.ZodType = Nothing,
   R extends z.ZodType = Nothing,
->(said: Said<P, Q, B, R>): Endpoint<P, Q, B, R> {
+  A extends Answer = 'json',
+>(said: Said<P, Q, B, R, A>): Endpoint<P, Q, B, R, A> {
   return {
     method: said.method,
     path: said.path,
@@ -109,7 +111,8 @@ export function endpoint<
     body: (said.body ?? Nothing) as B,
     returns: (said.returns ?? Nothing) as R,
     status: said.status ?? 200,
-    answer: said.answer ?? 'json',
+    // What is not said is inferred as the default.
+    answer: said.answer ?? ('json' as A),
     fails: said.fails ?? [],
     accepts: said.accepts ?? (said.body === undefined ? 'none' : 'json'),
     bodyLimit: said.bodyLimit ?? 1024 * 1024,

@@ -362,7 +362,7 @@ export const eventSocket = endpoint({
     'One event per frame. Credentials come in a header, a cookie or, within 10 s, the first frame ' +
     '`{"type":"auth","api_key":"…"}`. A frame with a message object posts it and runs the agent. ' +
     'Close codes: 4001 not authenticated, 4004 unknown conversation, 1013 too many viewers.',
-  access: 'open',
+  access: 'events:read',
   params: OfConversation,
   query: z.object({
     ...LiveQuery.shape,

@@ -55,7 +55,7 @@ async function taskOf(conversation: string): Promise<StartTask> {
 async function killAt(status: StartTaskStatus, conversation: string): Promise<void> {
   const body = says('[[script:plain]] Look.', { conversation_id: conversation, selected_repository: 'acme/widgets' })
   const cut: unknown = await (async () => {
-    for await (const task of await client.call.elements(api.conversations.streamStart, { body }))
+    for await (const task of await client.call(api.conversations.streamStart, { body }))
       if (task.status === status) return program.end('SIGKILL')
   })().catch((error: unknown) => error)
   assert.equal(cut, null, `the start was never ${status}`)
@@ -89,7 +89,7 @@ for (const status of working)
 /** Starts a conversation and waits until its command has printed something. */
 async function inTheMiddle(): Promise<string> {
   const id = await begin(client, says('[[script:once]] Run it.'))
-  for await (const { data } of await client.call.frames(api.events.stream, { params: { id }, query: { after_seq: 0 } })) {
+  for await (const { data } of await client.call(api.events.stream, { params: { id }, query: { after_seq: 0 } })) {
     if (data.kind === 'ToolOutputDelta' && String(data.content).includes('begun')) return id
   }
   return assert.fail('the stream ended before the command had printed')

@@ -43,7 +43,7 @@ const tasks = async () => (await ada.startTasks.count({})) as number
 /** The start to its end, as its caller sees it. */
 async function followed(request: StartRequestInput): Promise<StartTask[]> {
   const seen: StartTask[] = []
-  for await (const task of await ada.call.elements(api.conversations.streamStart, { body: request })) seen.push(task)
+  for await (const task of await ada.call(api.conversations.streamStart, { body: request })) seen.push(task)
   return seen
 }
 

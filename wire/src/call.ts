@@ -36,7 +36,8 @@ export interface Received {
   body: ReadableStream<Uint8Array>
 }
 
-type Exact<A extends Answer, R extends z.ZodType> = A extends 'json'
+/** What a call gives, by the endpoint's `answer`. Streams give elements, each as it comes. */
+export type Output<A extends Answer, R extends z.ZodType> = A extends 'json'
   ? z.output<R>
   : A extends 'html'
     ? string
@@ -48,9 +49,6 @@ type Exact<A extends Answer, R extends z.ZodType> = A extends 'json'
           ? AsyncIterable<z.output<R>>
           : never
 
-/** Where an endpoint's type does not say how it answers, it is taken to answer with one JSON value. */
-export type Output<A extends Answer, R extends z.ZodType> = Answer extends A ? z.output<R> : Exact<A, R>
-
 export interface CallOptions {
   signal?: AbortSignal
 }
@@ -60,24 +58,9 @@ export type Arguments<I> = Nothing extends I ? [input?: I, options?: CallOptions
 export interface Caller {
   /** Rejects with `Problem` (also `unavailable` and `upstream_timeout` when no answer came) or the signal's reason. */
   <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType, A extends Answer>(
-    endpoint: Endpoint<P, Q, B, R> & { readonly answer: A },
+    endpoint: Endpoint<P, Q, B, R, A>,
     ...rest: Arguments<Input<P, Q, B>>
   ): Promise<Output<A, R>>
-  /** Elements of a `json-array` endpoint, each as it comes. */
-  elements<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
-    endpoint: Endpoint<P, Q, B, R>,
-    ...rest: Arguments<Input<P, Q, B>>
-  ): Promise<AsyncIterable<z.output<R>>>
-  /** Frames of an `sse` endpoint. */
-  frames<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
-    endpoint: Endpoint<P, Q, B, R>,
-    ...rest: Arguments<Input<P, Q, B>>
-  ): Promise<AsyncIterable<Frame<z.output<R>>>>
-  /** What a `bytes` endpoint sends. */
-  bytes<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
-    endpoint: Endpoint<P, Q, B, R>,
-    ...rest: Arguments<Input<P, Q, B>>
-  ): Promise<Received>
 }
 
 export interface CallerOptions {
@@ -103,8 +86,8 @@ interface AnyInput {
 export function caller(options: CallerOptions): Caller {
   const call = (endpoint: AnyEndpoint, input: AnyInput = {}, { signal }: CallOptions = {}) =>
     send(options, endpoint, input, signal)
-  // One implementation; the four names differ in what the types promise, which follows from `endpoint.answer`.
-  return Object.assign(call, { elements: call, frames: call, bytes: call }) as unknown as Caller
+  // What comes back follows from `endpoint.answer`, as the type says.
+  return call as unknown as Caller
 }
 
 async function send(options: CallerOptions, endpoint: AnyEndpoint, input: AnyInput, signal?: AbortSignal) {

@@ -247,7 +247,7 @@ test('bytes travel in both directions without being held', async () => {
   await assert.rejects(ada(up, { raw: Readable.toWeb(chunks) as ReadableStream, headers }), {
     code: 'payload_too_large',
   })
-  const got = await ada.bytes(down)
+  const got = await ada(down)
   assert.equal(await new Response(got.body).text(), 'abc')
   const plain = await wire.get('/bytes')
   assert.equal(

@@ -70,9 +70,13 @@ export type Returned<A extends Answer, R extends z.ZodType> = A extends 'json'
           ? AsyncIterable<z.input<R>>
           : void
 
-export type Handler<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = (
-  call: Call<P, Q, B>,
-) => Returned<Endpoint['answer'], R> | Promise<Returned<Endpoint['answer'], R>>
+export type Handler<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  A extends Answer,
+> = (call: Call<P, Q, B>) => Returned<A, R> | Promise<Returned<A, R>>
 
 /** The call of an endpoint whose types are not known here. */
 export type AnyCall = Call<z.ZodType, z.ZodType, z.ZodType>
@@ -83,10 +87,13 @@ export interface Served {
 }
 
 /** Binds a handler to an endpoint. The handler's input is parsed; what it gives is checked against `returns`. */
-export function serve<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
-  endpoint: Endpoint<P, Q, B, R>,
-  handler: Handler<P, Q, B, R>,
-): Served {
+export function serve<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  A extends Answer,
+>(endpoint: Endpoint<P, Q, B, R, A>, handler: Handler<P, Q, B, R, A>): Served {
   // The edge parses params, query and body by this very endpoint before it calls, so the types hold.
   return { endpoint, handle: (call) => handler(call as Call<P, Q, B>) }
 }

@@ -93,7 +93,7 @@ test('a stream that fails midway ends as a valid array whose last element is the
   const text = await (await wire.post('/steps', undefined)).text()
   const [first, last] = JSON.parse(text) as [unknown, { code: string }]
   assert.deepEqual([first, last.code, text.includes('hunter2')], [{ n: 1 }, 'internal_error', false])
-  const elements = await wire.as('key-ada').elements(post)
+  const elements = await wire.as('key-ada')(post)
   await assert.rejects(all(elements), { code: 'internal_error' })
 })
 
@@ -110,7 +110,7 @@ test('the client going ends the source', async () => {
     }
   }
   await using wire = await openWire([serve(post, endless)])
-  for await (const { n } of await wire.as('key-ada').elements(post)) if (n === 2) break
+  for await (const { n } of await wire.as('key-ada')(post)) if (n === 2) break
   await left.promise
 })
 
@@ -130,7 +130,7 @@ test('events carry their cursor, and a heartbeat keeps a quiet stream alive', as
   assert.ok(text.startsWith(': \n\nid: 7\nevent: step\ndata: {"n":1}\n\n'))
   hold.go()
   await reader.cancel()
-  const frames = await all(await wire.as('key-ada').frames(events))
+  const frames = await all(await wire.as('key-ada')(events))
   assert.deepEqual(frames, [
     { id: '7', event: 'step', data: { n: 1 } },
     { id: '8', data: { n: 2 } },
@@ -195,10 +195,10 @@ test('a streamed answer under an idempotency key is made once, also when the fir
   }
   await using wire = await openWire([serve(post, steps)], { idempotency })
   const headers = { 'idempotency-key': 'k' }
-  for await (const _ of await wire.as('key-ada').elements(post, { headers })) break
+  for await (const _ of await wire.as('key-ada')(post, { headers })) break
   hold.go()
   await ended.promise
-  assert.deepEqual(await all(await wire.as('key-ada').elements(post, { headers })), [{ n: 1 }, { n: 9 }])
+  assert.deepEqual(await all(await wire.as('key-ada')(post, { headers })), [{ n: 1 }, { n: 9 }])
   assert.equal(runs, 1)
 })
 
