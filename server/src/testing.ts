@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Clock, systemClock } from '@parley/store/clock'
 import { openTestDatabase } from '@parley/store/testing'
 import { type Caller, caller } from '@parley/wire/call'
 import { makeKey } from './access/key-format.ts'
@@ -28,9 +29,11 @@ export interface TestServer extends AsyncDisposable {
 export interface TestServerOptions {
   env?: Record<string, string>
   privateHosts?: readonly string[]
+  /** The system's unless said. */
+  clock?: Clock
 }
 
-export async function openTestServer({ env = {}, privateHosts = [] }: TestServerOptions = {}): Promise<TestServer> {
+export async function openTestServer({ env = {}, privateHosts = [], clock = systemClock }: TestServerOptions = {}): Promise<TestServer> {
   const test = await openTestDatabase(migrations)
   const dir = mkdtempSync(join(tmpdir(), 'pt-'))
   const config: Config = readConfig({
@@ -48,6 +51,7 @@ export async function openTestServer({ env = {}, privateHosts = [] }: TestServer
     runtimeDir: join(dir, 'run'),
     replica: 'test',
     log: openLog(config.logLevel),
+    clock,
   })
   const keys = new Map<string, Promise<string>>()
   let heard = ''

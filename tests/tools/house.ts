@@ -3,6 +3,7 @@ import { start } from '@parley/client/follow'
 import { type Event, type Content } from '@parley/contract/events'
 import { type ExecutionStatus, executionStatuses, restsUntilAsked } from '@parley/contract/execution'
 import type { StartRequestInput } from '@parley/contract/start-request'
+import { type Clock, systemClock } from '@parley/store/clock'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestServer, type TestServer } from '../../server/src/testing.ts'
 import { type ForgeServer, openForgeServer } from './forge-server.ts'
@@ -31,14 +32,15 @@ export interface HouseSetup {
   /** Repositories that the forge lists, and cannot give. */
   unfilled?: Record<string, HostedRepository>
   env?: Record<string, string>
+  clock?: Clock
 }
 
-export async function openHouse({ scripts, repositories = {}, unfilled = {}, env = {} }: HouseSetup): Promise<House> {
+export async function openHouse({ scripts, repositories = {}, unfilled = {}, env = {}, clock = systemClock }: HouseSetup): Promise<House> {
   await using opened = new AsyncDisposableStack()
   const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
   const privateHosts = [llm.url, forge.url].map((url) => new URL(url).host)
-  const server = opened.use(await openTestServer({ privateHosts, env }))
+  const server = opened.use(await openTestServer({ privateHosts, env, clock }))
   const ada = parley({ baseUrl: server.url, key: await server.keyOf('ada') })
   await useModel(ada, llm.url)
   await ada.git.connect({ body: { provider_tokens: { open_forge: { token: forgeToken, host: forge.url } } } })

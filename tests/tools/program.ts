@@ -56,7 +56,7 @@ export async function openProgram({ env = {}, key = makeKey('prl'), dataDir }: P
   const stop = () => child?.pid !== undefined && killGroup(child.pid)
   process.once('exit', stop)
 
-  return {
+  const program: Program = {
     dataDir: folder,
     client,
     get url() {
@@ -90,13 +90,14 @@ export async function openProgram({ env = {}, key = makeKey('prl'), dataDir }: P
     postgres: async () => Number.parseInt(await readFile(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10),
     async [Symbol.asyncDispose]() {
       process.off('exit', stop)
-      await this.end('SIGTERM').catch(() => null)
+      await program.end('SIGTERM').catch(() => null)
       stop()
       for (const { pid } of await processesIn(folder)) kill(pid)
       await until('all processes of the program are gone', 10_000, async () => (await processesIn(folder)).length === 0)
       await rm(folder, { recursive: true, force: true })
     },
   }
+  return program
 }
 
 interface Seen {
