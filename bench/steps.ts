@@ -4,7 +4,12 @@ import { finished, type Program, start } from './program.ts'
 /** A job of `steps` shell commands, one for each answer of the model. */
 export const job = (steps: number): Record<string, unknown> => ({
   toolkit: { shell: [{ name: 'terminal', args: { command: '{{cmd}}' } }] },
-  turns: [{ repeat: steps, use: [{ tool: 'shell', vars: { cmd: 'echo step-{{i}}' } }] }, { text: 'All done.' }],
+  turns: [
+    // All wait here for each other, so that what is measured is the steps and not the starts.
+    { hold: 'go', use: [{ tool: 'shell', vars: { cmd: 'echo ready' } }] },
+    { repeat: steps, use: [{ tool: 'shell', vars: { cmd: 'echo step-{{i}}' } }] },
+    { text: 'All done.' },
+  ],
 })
 
 export interface StepFigures {
@@ -26,7 +31,10 @@ export async function runSteps(
   const ids = await Promise.all(
     Array.from({ length: conversations }, (_, index) => start(program, `Run the steps. [[conv:c${steps}-${index}]]`)),
   )
+  // A held request is logged when it is over; until then only the time tells that all have come.
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
   const began = performance.now()
+  await llm.release('go')
   await Promise.all(ids.map(({ id }) => finished(program, id)))
   const seconds = (performance.now() - began) / 1_000
   const { requests } = await llm.log()

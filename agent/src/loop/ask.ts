@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { ModelError, type Model, type ModelRequest } from '../model/model.ts'
 import { addPart, finishDraft, newDraft, type Answer } from './answer.ts'
 import type { Policy } from './policy.ts'
-import { orAborted } from './stop.ts'
+import { orAborted, over } from './stop.ts'
 
 export interface Attempt {
   model: Model
@@ -31,7 +31,7 @@ export async function ask(attempt: Attempt, signal: AbortSignal): Promise<Heard>
     const late = watch(attempt, progress, own.signal)
     return await orAborted(Promise.race([read, late]), all)
   } finally {
-    own.abort(new Error('the attempt is over'))
+    own.abort(over)
   }
 }
 

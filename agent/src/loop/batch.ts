@@ -4,7 +4,7 @@ import type { Proposal } from '../tools/arguments.ts'
 import { agentError, type EventOf } from './events.ts'
 import { RunFailed } from './failure.ts'
 import { liveOutput } from './live.ts'
-import { Interrupted } from './stop.ts'
+import { Interrupted, over } from './stop.ts'
 import type { Work } from './work.ts'
 
 /** A call whose action is durable. */
@@ -112,11 +112,11 @@ export const outcomeUnknown = 'Whether it took effect is unknown; check before r
 
 /** As the promise; after an abort it has 2 s left when the user interrupted, none when the run is handed back. */
 function withGrace<T>(promise: Promise<T>, signal: AbortSignal, { clock }: Work): Promise<T> {
-  const over = new AbortController()
+  const answered = new AbortController()
   return new Promise<T>((resolve, reject) => {
     const stop = () => {
       if (!(signal.reason instanceof Interrupted)) return reject(signal.reason)
-      clock.sleep(graceMs, over.signal).then(
+      clock.sleep(graceMs, answered.signal).then(
         () => reject(signal.reason),
         () => {},
       )
@@ -125,7 +125,7 @@ function withGrace<T>(promise: Promise<T>, signal: AbortSignal, { clock }: Work)
     signal.addEventListener('abort', stop, { once: true })
     promise.then(resolve, reject).finally(() => {
       signal.removeEventListener('abort', stop)
-      over.abort(new Error('the tool has answered'))
+      answered.abort(over)
     })
   })
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '@parley/store/clock'
 import type { Log } from '../log.ts'
+import { over } from './stop.ts'
 
 /** Output of one call on its way to live viewers. */
 export interface Live {
@@ -19,7 +20,7 @@ export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string
   let waiting = ''
   let offset = 0
   let resting = false
-  const over = new AbortController()
+  const ended = new AbortController()
 
   const send = () => {
     if (waiting === '') return
@@ -29,7 +30,7 @@ export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string
   }
   const rest = () => {
     resting = true
-    clock.sleep(apartMs, over.signal).then(
+    clock.sleep(apartMs, ended.signal).then(
       () => {
         resting = false
         if (waiting !== '') go()
@@ -51,7 +52,7 @@ export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string
       if (!resting) go()
     },
     end() {
-      over.abort(new Error('the call is over'))
+      ended.abort(over)
       send()
     },
   }

@@ -1,4 +1,4 @@
-import { Interrupted, onStop, orAborted } from './stop.ts'
+import { Interrupted, onStop, orAborted, over } from './stop.ts'
 import type { Work } from './work.ts'
 
 /**
@@ -7,27 +7,27 @@ import type { Work } from './work.ts'
  */
 export async function step<T>(work: Work, body: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const own = new AbortController()
-  const over = new AbortController()
+  const done = new AbortController()
   const letGo = onStop(work.signal, (reason) => own.abort(reason))
-  const listening = listen(work, over.signal, (reason) => own.abort(reason))
+  const listening = listen(work, done.signal, (reason) => own.abort(reason))
   try {
     return await body(own.signal)
   } finally {
     letGo()
-    over.abort(new Error('the step is over'))
+    done.abort(over)
     await listening
   }
 }
 
-async function listen({ journal, sinceSeq }: Work, over: AbortSignal, stop: (reason: unknown) => void): Promise<void> {
+async function listen({ journal, sinceSeq }: Work, done: AbortSignal, stop: (reason: unknown) => void): Promise<void> {
   try {
-    while (!over.aborted) {
-      await orAborted(journal.log.woken(over), over)
-      if (over.aborted) return
+    while (!done.aborted) {
+      await orAborted(journal.log.woken(done), done)
+      if (done.aborted) return
       await journal.drain()
       if (journal.state.interruptAsked > sinceSeq) return stop(new Interrupted('The user interrupted the run.'))
     }
   } catch (error) {
-    if (!over.aborted) stop(error)
+    if (!done.aborted) stop(error)
   }
 }

@@ -16,6 +16,9 @@ export class HandedBack extends Error {
   override name = 'HandedBack'
 }
 
+/** Why a signal of the loop's own is aborted when all is well: one object for all, since a new error costs a stack. */
+export const over = new Error('over')
+
 /** Calls `then` when the signal tells to stop at once; a request to pause does not. Gives the function that lets go. */
 export function onStop(signal: AbortSignal, then: (reason: unknown) => void): () => void {
   const tell = () => {

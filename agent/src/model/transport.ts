@@ -37,6 +37,9 @@ interface Parts {
   body: (json: string) => Uint8Array
 }
 
+/** Why our own signals are aborted when all is well: one object for all, since a new error costs a stack. */
+const ended = new Error('the call is over')
+
 /** Dispose it when the call is over, however it ended. */
 export function openCall({ fetch, clock, limits, signal, body }: Parts): Call {
   const over = new AbortController()
@@ -63,7 +66,7 @@ export function openCall({ fetch, clock, limits, signal, body }: Parts): Call {
     },
     [Symbol.dispose]() {
       watch.stop()
-      over.abort()
+      over.abort(ended)
     },
   }
 }
@@ -86,7 +89,7 @@ function watchSilence(clock: Clock, limits: Limits, fail: (error: ModelError) =>
   }
   watch().catch(() => {}) // rejects only when the call is over
   return {
-    stop: () => done.abort(),
+    stop: () => done.abort(ended),
     heard: () => void (heard = clock.millis()),
     writing: (now: boolean) => void (silence = now ? limits.idleMs : limits.thinkMs),
   }

@@ -7,6 +7,10 @@ export function record(row: EventRow): LogEvent {
   return { ...head, ...body(row) } as LogEvent
 }
 
+/** The record of an event that has just become a row: what `record` would read back, without reading it back. */
+export const recordOf = (event: NewEvent, { id, at }: NewEventRow, seq: number): LogEvent =>
+  ({ ...event, id, seq, timestamp: at, parent_id: null }) as LogEvent
+
 /** The same as JSON text, without reading what is kept. */
 export function recordText(row: EventRow): string {
   const head = `{"id":"${row.id}","seq":${row.seq},"timestamp":"${row.at}","source":"${row.source}","kind":"${row.kind}","parent_id":null`

@@ -1,7 +1,7 @@
 import { Fenced, type Log } from '@parley/agent/log'
 import type { Delta, LogEvent, NewEvent } from '@parley/contract/events'
 import type { Clock } from '@parley/store/clock'
-import { newRow, record } from './record.ts'
+import { newRow, record, recordOf } from './record.ts'
 import type { EventRow, HeadChange, LogStore, NewEventRow } from './store.ts'
 
 /*
@@ -64,8 +64,9 @@ export function runLog(parts: RunLogParts): RunLog {
     if (broken !== undefined) next.committed.reject(broken)
     for (const event of added) {
       const id = event.id ?? clock.id()
-      const row = newRow(parts.mask(event), id, clock.now())
-      const stored = record({ ...row, seq: lastSeq + next.rows.length + 1 })
+      const masked = parts.mask(event)
+      const row = newRow(masked, id, clock.now())
+      const stored = recordOf(masked, row, lastSeq + next.rows.length + 1)
       next.rows.push(row)
       next.events.push(stored)
       events.push(stored)
