@@ -48,7 +48,7 @@ export interface Endpoint<
   readonly body: B
   /** Of the whole answer; of one element for `json-array` and `sse`. */
   readonly returns: R
-  readonly status: 200 | 201 | 202
+  readonly status: 200 | 201 | 202 | 303
   readonly answer: A
   readonly fails: readonly ProblemCode[]
   /** `none`: a request without a body. `json`: refused with 415 otherwise. `multipart`, `bytes`: handed over as a stream. */

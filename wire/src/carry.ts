@@ -22,7 +22,7 @@ export interface Passage {
   readonly raw: IncomingMessage
   readonly reply: ServerResponse
   readonly headers: Headers
-  /** Aborts when the server closes; `request.signal` also when the client goes. */
+  /** Aborts when the server closes or the caller's key ends; `request.signal` also when the client goes. */
   readonly closing: AbortSignal
   readonly params: unknown
   readonly query: Record<string, unknown>

@@ -13,14 +13,23 @@ export interface Asked {
   cookie(name: string): string | undefined
   readonly ip: string
   readonly origin: string | undefined
+  /** The header `Host`. */
+  readonly host: string | undefined
   /** `Sec-Fetch-Site`, which a browser sets and a page cannot. */
   readonly fetchSite: string | undefined
   readonly method: string
+  /** A WebSocket carries changes although its method is GET, and browsers open it from any page. */
+  readonly isSocket: boolean
 }
 
 export interface Doors {
   /** Who asks; `kind: 'nobody'` or a Problem when the credentials are missing or not good. */
   identify(asked: Asked): Promise<Who> | Who
+  /**
+   * Calls `end` when what let this caller in is no longer good; for calls that last. Gives a function that ends the watch.
+   * Neither may throw.
+   */
+  watch?(who: Who, end: () => void): () => void
 }
 
 export const nobody: Who = { owner: '', kind: 'nobody', id: '', scopes: [] }

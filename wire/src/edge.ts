@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http'
+import type { Who } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isAcceptable, sendText } from './answer.ts'
@@ -77,14 +79,23 @@ export async function enter(edge: Edge, request: FastifyRequest, reply: FastifyR
   if (Number(headers['content-length'] ?? 0) > endpoint.bodyLimit) throw new Problem('payload_too_large')
   const cookie = cookieReader(request.raw)
   const key = keyOf(headers)
-  // A client that cannot set headers on a WebSocket says who it is in its first message.
-  const later = endpoint.answer === 'socket' && key === undefined && headers.cookie === undefined
-  const who = later ? nobody : await admit(edge.doors, endpoint.access, asked(request, cookie), key)
+  const who = await whoAsks(edge, served, asked(request, cookie), key)
   const passage = passageOf(edge, request, reply, { who, cookie, served })
   request.passage = passage
   if (who.kind === 'nobody') return
   passage.headers['cache-control'] = 'no-store'
   if (edge.limits) Object.assign(passage.headers, await takeOne(edge.limits, who, bucket ?? 'read'))
+}
+
+/** A client that cannot set headers on a WebSocket says who it is in its first message. */
+async function whoAsks(edge: Edge, { endpoint }: Served, asked: Omit<Asked, 'key'>, key: string | undefined) {
+  try {
+    return await admit(edge.doors, endpoint.access, asked, key)
+  } catch (error) {
+    const isLater = asked.isSocket && key === undefined && error instanceof Problem
+    if (isLater && error.code === 'authentication_error') return nobody
+    throw error
+  }
 }
 
 export function asked(request: FastifyRequest, cookie: (name: string) => string | undefined): Omit<Asked, 'key'> {
@@ -96,8 +107,10 @@ export function asked(request: FastifyRequest, cookie: (name: string) => string 
     cookie,
     ip: request.ip,
     origin: headers.origin,
+    host: headers.host,
     fetchSite: headers['sec-fetch-site']?.toString(),
     method: request.method,
+    isSocket: request.routeOptions.config.served?.endpoint.answer === 'socket',
   }
 }
 
@@ -115,12 +128,13 @@ function passageOf(
 ): Passage {
   const { id, ip, raw } = request
   const key = idempotencyKey(served.endpoint, raw.headers['idempotency-key'])
+  const closing = isLong(served) ? endOf(edge, who, reply.raw) : edge.closing.signal
   const parts = {
     id,
     ip,
     raw,
     reply: reply.raw,
-    closing: edge.closing.signal,
+    closing,
     cookie,
     idempotencyKey: key,
     bodyLimit: served.endpoint.bodyLimit,
@@ -132,10 +146,23 @@ function passageOf(
     request: callRequest(parts),
     reply: reply.raw,
     headers: { ...edge.base, 'x-request-id': id, 'content-security-policy': contentSecurity(served.endpoint.answer) },
-    closing: edge.closing.signal,
+    closing,
     params: request.params,
     query: request.query as Record<string, unknown>,
   }
+}
+
+const isLong = ({ endpoint }: Served) => endpoint.answer === 'sse' || endpoint.answer === 'json-array'
+
+/** Aborts when the server closes or the caller's key is no longer good. */
+function endOf({ doors, closing }: Edge, who: Who, reply: ServerResponse): AbortSignal {
+  if (!doors.watch || who.kind === 'nobody') return closing.signal
+  const ended = new AbortController()
+  reply.once(
+    'close',
+    doors.watch(who, () => ended.abort(new Problem('authentication_error'))),
+  )
+  return AbortSignal.any([closing.signal, ended.signal])
 }
 
 function watch(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {

@@ -46,10 +46,12 @@ function attendant(served: Served, { edge, limits }: Means) {
     const { passage } = request
     if (!passage) return line.close(1011, 'internal error')
     const leave = () => line.close(1001, 'server closing')
+    let unwatch: (() => void) | undefined
     passage.closing.addEventListener('abort', leave, { once: true })
     try {
       const isKnown = passage.who.kind !== 'nobody' || served.endpoint.access === 'open'
       const who = isKnown ? passage.who : await introduced(served, { edge, limits }, line, { request, passage })
+      unwatch = edge.doors.watch?.(who, () => line.close(closeCodes[401], 'authentication_error'))
       const input = { params: parse.params(passage.params), query: parse.query(passage.query), body: undefined }
       const attended = { ...passage, who, request: { ...passage.request, signal: line.signal } }
       await served.handle(callOf(attended, input, line))
@@ -59,6 +61,7 @@ function attendant(served: Served, { edge, limits }: Means) {
       line.send(JSON.stringify(problemBody(problem, passage.id)))
       line.close(closeCode(problem), problem.code)
     } finally {
+      unwatch?.()
       passage.closing.removeEventListener('abort', leave)
     }
   }
@@ -98,8 +101,10 @@ function keyIn(message: string | undefined): string {
   throw new Problem('authentication_error')
 }
 
+const closeCodes = { 401: 4001, 403: 4003, 404: 4004 } as const
+
 function closeCode({ status, code }: Problem): number {
   if (code === 'capacity' || code === 'unavailable') return 1013
   if (status >= 500) return 1011
-  return { 401: 4001, 403: 4003, 404: 4004 }[status] ?? 4000
+  return (closeCodes as Record<number, number>)[status] ?? 4000
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { Problem } from '@parley/contract/problems'
 import type { Frame } from './serve.ts'
 
 /*
@@ -107,7 +108,7 @@ function eventText({ id, event, data }: Frame<string>): string {
   return `${head}data: ${data}\n\n`
 }
 
-/** The elements until the signal is aborted. A source that does not react to being left is not waited for. */
+/** The elements until the signal is aborted; a Problem as its reason is thrown. A source that does not react to being left is not waited for. */
 async function* pull<T>({ iterator, first }: Opened<T>, signal: AbortSignal): AsyncGenerator<T> {
   let stop: () => void = () => undefined
   const stopped = new Promise<undefined>((resolve) => (stop = () => resolve(undefined)))
@@ -120,6 +121,7 @@ async function* pull<T>({ iterator, first }: Opened<T>, signal: AbortSignal): As
       if (result === undefined || result.done) {
         // The abandoned read may still fail, after nobody listens to it.
         next.catch(() => undefined)
+        if (signal.reason instanceof Problem) throw signal.reason
         return
       }
       yield result.value
