@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
-import { fastifyCookie } from '@fastify/cookie'
 import { Problem } from '@parley/contract/problems'
+import { parseCookie, stringifySetCookie } from 'cookie'
 import type { CallRequest } from './serve.ts'
 
 /** The request's own id when it has a usable one, else a new one. */
@@ -17,7 +17,7 @@ const one = (value: string | string[] | undefined) => (Array.isArray(value) ? va
 export function cookieReader(raw: IncomingMessage): (name: string) => string | undefined {
   let cookies: Record<string, string | undefined> | undefined
   return (name) => {
-    cookies ??= fastifyCookie.parse(raw.headers.cookie ?? '')
+    cookies ??= parseCookie(raw.headers.cookie ?? '')
     return Object.hasOwn(cookies, name) ? cookies[name] : undefined
   }
 }
@@ -104,4 +104,4 @@ export interface CookieOptions {
 
 /** Value of a `set-cookie` header. */
 export const cookieText = (name: string, value: string, options: CookieOptions): string =>
-  fastifyCookie.serialize(name, value, options)
+  stringifySetCookie({ name, value, ...options })
