@@ -36,7 +36,7 @@ const form = (sizes: Record<string, number>): FormData => {
   return data
 }
 
-const send = (url: string, body: BodyInit, headers: Record<string, string> = {}) =>
+const send = (url: string, body: FormData | string, headers: Record<string, string> = {}) =>
   fetch(`${url}/upload`, { method: 'POST', headers: { authorization: 'Bearer key-ada', ...headers }, body })
 
 test('files of a form are taken in turn, whole and under their names', async () => {

@@ -32,7 +32,7 @@ export async function readFiles(request: CallRequest, take: (file: UploadedFile)
   parser.on('file', (field, body, name) => {
     bodies.add(body)
     // Without a listener an abandoned body would be an uncaught error.
-    body.once('error', () => {}).once('end', () => bodies.delete(body))
+    body.on('error', () => {}).once('end', () => bodies.delete(body))
     taking = taking.then(() => take({ field, name: name ?? '', body }))
     taking.catch(fail)
   })

@@ -1,7 +1,6 @@
 import { type CatalogueModel, catalogue } from '@parley/agent/model/catalogue'
 import type { Model, ModelPage, ModelProvider, ModelProviderPage } from '@parley/contract/models'
 import type { Cursor } from '@parley/store/page'
-import { demoModel } from '../conversations/config.ts'
 
 /** Models that can be chosen: a list inside the program, so that a search works without the Internet. */
 
@@ -14,6 +13,9 @@ interface Search {
   page_id?: string | undefined
   limit: number
 }
+
+/** Scripted, and the one that needs no key: what a newcomer can choose at once. */
+const demoModel = 'parley/demo'
 
 const fullName = ({ provider, name }: { provider: string; name: string }): string => `${provider}/${name}`
 
@@ -50,7 +52,7 @@ export function modelService({ cursor }: { cursor: Cursor }) {
 const keyOf = ({ query, verified__eq, provider__eq }: Search): string =>
   JSON.stringify([query?.toLowerCase() ?? null, verified__eq ?? null, provider__eq ?? null])
 
-const matches = ({ query = '', verified__eq = null }: Search, name: string, verified: boolean): boolean =>
+const matches = ({ query = '', verified__eq }: Search, name: string, verified: boolean): boolean =>
   name.toLowerCase().includes(query.toLowerCase()) && (verified__eq ?? verified) === verified
 
 function demoFirst(known: readonly CatalogueModel[]): (Model & { provider: string })[] {

@@ -1,0 +1,55 @@
+import type { FinalResponse, Why } from '@parley/contract/conversation-insight'
+import type { LogEvent } from '@parley/contract/events'
+import type { SandboxStatus } from '@parley/contract/sandboxes'
+import type { InsightStore } from './insight-store.ts'
+import { record } from './log/record.ts'
+import type { Conversations } from './service.ts'
+import type { Whole } from './store.ts'
+import { whyOf } from './why.ts'
+
+/** Questions about a conversation as a whole, answered from its row and the end of its log. */
+
+export type Insight = ReturnType<typeof insightOf>
+
+interface Parts {
+  store: InsightStore
+  conversations: Pick<Conversations, 'own' | 'sandboxOf'>
+}
+
+/** Enough to see the calls of one answer of the model, all at work at once. */
+const lookBack = 100
+const mostWords = 50
+
+export function insightOf({ store, conversations }: Parts) {
+  const live = (row: Whole, sandbox: SandboxStatus) => (sandbox === 'RUNNING' ? row.execution_status : null)
+
+  return {
+    async finalResponse(owner: string, id: string): Promise<FinalResponse> {
+      const row = await conversations.own(owner, id)
+      const execution_status = live(row, await conversations.sandboxOf(row))
+      for (const event of (await store.lastWords(id, mostWords)).map(record)) {
+        const response = saidBy(event)
+        if (response !== null) return { response, event_id: event.id, execution_status }
+      }
+      return { response: null, event_id: null, execution_status }
+    },
+
+    async why(owner: string, id: string): Promise<Why> {
+      const row = await conversations.own(owner, id)
+      const sandbox_status = await conversations.sandboxOf(row)
+      const events = (await store.newest(id, lookBack)).map(record).reverse()
+      const execution_status = live(row, sandbox_status)
+      return { execution_status, sandbox_status, ...whyOf({ row, sandbox: sandbox_status, events }) }
+    },
+  }
+}
+
+function saidBy(event: LogEvent): string | null {
+  if (event.kind === 'ActionEvent') {
+    const { action } = event
+    return action?.kind === 'FinishAction' && typeof action['message'] === 'string' ? action['message'] : null
+  }
+  if (event.kind !== 'MessageEvent') return null
+  const texts = event.llm_message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.length > 0 ? texts.join('\n') : null
+}

@@ -1,0 +1,35 @@
+import { explainConversation, getFinalResponse } from '@parley/contract/conversation-insight'
+import { downloadFile, downloadTrajectory, listFiles, readFile, uploadFiles } from '@parley/contract/workspace'
+import { serve } from '@parley/wire/serve'
+import type { WorkspaceFiles } from './files.ts'
+import type { Insight } from './insight.ts'
+import type { LogStore } from './log/store.ts'
+import type { Conversations } from './service.ts'
+import { trajectoryOf } from './trajectory.ts'
+
+interface Parts {
+  conversations: Conversations
+  files: WorkspaceFiles
+  insight: Insight
+  logs: LogStore
+}
+
+export const workspaceRoutes = ({ conversations, files, insight, logs }: Parts) => [
+  serve(listFiles, async ({ who, params, query, request }) =>
+    files.list(await conversations.own(who.owner, params.id), query, request.signal),
+  ),
+  serve(readFile, async ({ who, params, query, request }) =>
+    files.read(await conversations.own(who.owner, params.id), query.file_path, request.signal),
+  ),
+  serve(downloadFile, async ({ who, params, query, request }) =>
+    files.download(await conversations.own(who.owner, params.id), query.path, request.signal),
+  ),
+  serve(uploadFiles, async ({ who, params, query, request }) =>
+    files.upload(await conversations.own(who.owner, params.id), query.path, request),
+  ),
+  serve(downloadTrajectory, async ({ who, params }) =>
+    trajectoryOf(await conversations.get(who.owner, params.id), logs),
+  ),
+  serve(explainConversation, ({ who, params }) => insight.why(who.owner, params.id)),
+  serve(getFinalResponse, ({ who, params }) => insight.finalResponse(who.owner, params.id)),
+]
