@@ -40,6 +40,7 @@ const libraries: readonly { library: RegExp; rooms: RegExp }[] = [
 /** In this order: an earlier slice knows no later one, and others only by their `service.ts`. */
 const slices = [
   'access',
+  'audit',
   'users',
   'secrets',
   'settings',
@@ -54,7 +55,7 @@ const slices = [
   'health',
 ]
 /** Pure files of a slice that every room of the server may use. */
-const shared = ['server/src/access/key-format.ts']
+const shared = ['key-format', 'cookie', 'tries'].map((file) => `server/src/access/${file}.ts`)
 /** The rooms that put the slices together. */
 const wiring = /^server\/src\/(server|main|testing)(\.ts$|\/)/
 

@@ -13,6 +13,7 @@ import { listen } from '@parley/wire/listen'
 import { outbound } from '@parley/wire/outbound'
 import { doorsOf } from './access/doors.ts'
 import { keysOf } from './access/keys.ts'
+import { lastingCalls } from './access/lasting.ts'
 import { openPepper } from './access/pepper.ts'
 import { keyRoutes } from './access/routes.ts'
 import { accessService } from './access/service.ts'
@@ -78,6 +79,9 @@ export interface ServerParts {
 /** Where repositories of forges that nobody has connected are. */
 const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaultHost ?? [])
 
+/** Tells every replica that a key or a session has become void. */
+const accessTopic = 'access'
+
 export type Server = Awaited<ReturnType<typeof openServer>>
 
 export async function openServer({
@@ -104,7 +108,13 @@ export async function openServer({
   const forgeFetch: typeof way.fetch = (url, init) => way.fetch(url, { ...init, redirects: 3 })
 
   const accessRows = accessStore(database)
-  const access = accessService({ store: accessRows, pepper: await openPepper(accessRows, seal), clock })
+  const pepper = await openPepper(accessRows, seal)
+  const access = accessService({ store: accessRows, pepper, clock, revoked: () => wake.tell(accessTopic) })
+  const lasting = lastingCalls({ store: accessRows, log: said })
+  wake.on(accessTopic, () => {
+    access.forget()
+    lasting.check()
+  })
   const users = userService({ store: userStore(database), access, clock })
   const secrets = secretsService({ store: secretStore(database), seal, cursor })
   const git = gitService({
@@ -212,7 +222,7 @@ export async function openServer({
   const events = eventService({ store: eventStore(database), conversations, cursor })
 
   const served = [
-    ...keyRoutes(keysOf(access)),
+    ...keyRoutes(keysOf(access, clock)),
     ...userRoutes(users, baseUrl),
     ...secretRoutes(secrets),
     ...settingsRoutes(settings),
@@ -225,7 +235,7 @@ export async function openServer({
   jobs.start()
   const door = await listen({
     served,
-    doors: doorsOf(access, baseUrl),
+    doors: doorsOf(access, lasting, baseUrl),
     host: config.host,
     port: config.port,
     log,

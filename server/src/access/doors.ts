@@ -1,5 +1,7 @@
 import { Problem } from '@parley/contract/problems'
-import type { Doors } from '@parley/wire/doors'
+import type { Asked, Doors } from '@parley/wire/doors'
+import { cookieName } from './cookie.ts'
+import type { Lasting } from './lasting.ts'
 import type { Access } from './service.ts'
 
 /*
@@ -9,28 +11,23 @@ import type { Access } from './service.ts'
 
 const harmless = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** `__Host-` binds the cookie to this very host, which browsers accept over https only. */
-export const cookieName = (baseUrl: string): string =>
-  baseUrl.startsWith('https:') ? '__Host-parley-session' : 'parley-session'
+/** Whether a browser says that a page of ours sent the request. */
+function isOurs({ fetchSite, origin, host }: Asked, own: string): boolean {
+  if (fetchSite !== undefined) return fetchSite === 'same-origin'
+  return origin !== undefined && (origin === own || URL.parse(origin)?.host === host)
+}
 
-export function doorsOf(access: Access, baseUrl: string): Doors {
+export function doorsOf(access: Access, lasting: Lasting, baseUrl: string): Doors {
   const own = new URL(baseUrl).origin
   const name = cookieName(baseUrl)
   return {
     identify(asked) {
-      if (asked.key !== undefined) return access.identify(asked.key)
+      if (asked.key !== undefined) return access.identify(asked.key, asked.ip)
       const session = asked.cookie(name)
-      if (session === undefined) throw new Problem('authentication_error')
-      const ours = asked.origin === own || (asked.origin === undefined && asked.fetchSite === 'same-origin')
-      if (!harmless.has(asked.method) && !ours) throw new Problem('authentication_error')
-      return access.identify(session)
+      const changes = asked.isSocket || !harmless.has(asked.method)
+      if (session === undefined || (changes && !isOurs(asked, own))) throw new Problem('authentication_error')
+      return access.identify(session, asked.ip)
     },
+    watch: lasting.watch,
   }
-}
-
-/** Sets the cookie, or takes it back when there is no token. */
-export function sessionCookie(baseUrl: string, token: string | null, expiresAt: string | null): string {
-  const life = token === null || expiresAt === null ? 'Max-Age=0' : `Expires=${new Date(expiresAt).toUTCString()}`
-  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
-  return `${cookieName(baseUrl)}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict; ${life}${secure}`
 }

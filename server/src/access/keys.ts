@@ -1,7 +1,8 @@
 import type { Who } from '@parley/contract/endpoint'
 import type { ApiKey, ApiKeyRequest, CurrentKey, NewApiKey } from '@parley/contract/keys'
 import { Problem } from '@parley/contract/problems'
-import type { Access } from './service.ts'
+import type { Clock } from '@parley/store/clock'
+import { type Access, mayHand } from './service.ts'
 import type { KeyRow } from './store.ts'
 
 /** API keys as their owner manages them. */
@@ -19,17 +20,13 @@ const shown = (row: KeyRow): ApiKey => ({
   expires_at: row.expires_at,
 })
 
-export function keysOf(access: Access) {
+export function keysOf(access: Access, clock: Clock) {
   return {
     list: async (who: Who): Promise<ApiKey[]> => (await access.keys(who.owner)).map(shown),
 
     async create(who: Who, wanted: ApiKeyRequest): Promise<NewApiKey> {
-      const beyond = wanted.scopes.find((scope) => !who.scopes.includes(scope))
-      if (beyond !== undefined)
-        throw new Problem('insufficient_scope', `A key cannot have the scope ${beyond}, which its maker lacks.`, {
-          members: { scope: beyond },
-        })
-      if (wanted.expires_at !== null && Date.parse(wanted.expires_at) <= Date.now())
+      mayHand(who, wanted.scopes)
+      if (wanted.expires_at !== null && Date.parse(wanted.expires_at) <= clock.millis())
         throw new Problem('validation_error', 'expires_at is in the past.')
       const { row, key } = await access.createKey(who.owner, wanted)
       return { ...shown(row), key }
@@ -41,7 +38,7 @@ export function keysOf(access: Access) {
     },
 
     async rotate(who: Who, id: string, graceSeconds: number): Promise<NewApiKey> {
-      const { row, key } = await access.rotateKey(who.owner, id, graceSeconds)
+      const { row, key } = await access.rotateKey(who, id, graceSeconds)
       return { ...shown(row), key }
     },
 

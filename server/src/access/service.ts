@@ -1,22 +1,22 @@
-import { createHmac } from 'node:crypto'
 import type { Scope, Who } from '@parley/contract/endpoint'
 import { scopes as allScopes } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { Clock } from '@parley/store/clock'
-import { isKey, makeKey } from './key-format.ts'
+import { holdersOf } from './holders.ts'
+import { makeKey } from './key-format.ts'
 import type { AccessStore, Holder, KeyRow } from './store.ts'
 
 /*
- * Who is asking. A key is found by its HMAC, so the table is of no use to whoever reads it; the checksum in a key spares the
- * database every text that cannot be one. What was found is remembered for a second: that is how long a revoked key may
- * still be let in by another replica.
+ * Who is asking, and the keys and sessions by which this is known. Whatever makes one void tells the other replicas.
  */
 
-const remembered = 1_000
 const mostRemembered = 10_000
 /** How often the time of last use is written. */
-const useWritten = 60_000
-const sessionLife = 30 * 24 * 3_600_000
+const keyUseWritten = 60_000
+const sessionUseWritten = 3_600_000
+/** A session ends so long after its last use, and so long after its beginning in any case. */
+const sessionIdle = 30 * 24 * 3_600_000
+const sessionLife = 90 * 24 * 3_600_000
 
 /** What a key may do unless its maker says otherwise: all but making further keys. */
 export const usualScopes: readonly Scope[] = allScopes.filter((scope) => scope !== 'keys:admin')
@@ -29,126 +29,141 @@ export interface NewKey {
 
 export type Access = ReturnType<typeof accessService>
 
-export function accessService({ store, pepper, clock }: { store: AccessStore; pepper: Buffer; clock: Clock }) {
-  const found = new Map<string, { holder: Holder | undefined; until: number }>()
+/** Nobody hands on more than they have. Throws `insufficient_scope`. */
+export function mayHand(who: Who, scopes: readonly Scope[]): void {
+  const scope = scopes.find((one) => !who.scopes.includes(one))
+  if (scope === undefined) return
+  const detail = `A key cannot have the scope ${scope}, which its maker lacks.`
+  throw new Problem('insufficient_scope', detail, { members: { scope } })
+}
+
+export interface AccessParts {
+  store: AccessStore
+  pepper: Buffer
+  clock: Clock
+  /** Told when a key or a session has become void. */
+  revoked?: () => void
+}
+
+export function accessService({ store, pepper, clock, revoked = () => undefined }: AccessParts) {
+  const holders = holdersOf({ store, pepper, clock })
   const useNoted = new Map<string, number>()
-  const hash = (text: string): Buffer => createHmac('sha256', pepper).update(text).digest()
+  const { hash } = holders
+  const after = (ms: number): string => new Date(clock.millis() + ms).toISOString()
 
-  async function lookUp(text: string): Promise<Holder | undefined> {
-    if (isKey(text, 'prl')) return store.keyHolder(hash(text))
-    if (isKey(text, 'prs')) return store.sandboxHolder(hash(text))
-    const session = /^[\w-]{43}$/.test(text) ? await store.sessionHolder(hash(text)) : undefined
-    return session && { ...session, scopes: [...allScopes] }
+  function changed(): void {
+    holders.forget()
+    revoked()
   }
 
-  async function holderOf(text: string): Promise<Holder | undefined> {
-    const known = found.get(text)
-    if (known !== undefined && known.until > clock.millis()) return known.holder
-    const holder = await lookUp(text)
-    if (found.size >= mostRemembered) found.clear()
-    found.set(text, { holder, until: clock.millis() + remembered })
-    return holder
-  }
-
-  function noteUse(id: string): void {
-    if ((useNoted.get(id) ?? 0) > clock.millis() - useWritten) return
+  function noteUse({ kind, id }: Holder): void {
+    const pause = kind === 'key' ? keyUseWritten : sessionUseWritten
+    if ((useNoted.get(id) ?? 0) > clock.millis() - pause) return
     if (useNoted.size >= mostRemembered) useNoted.clear()
     useNoted.set(id, clock.millis())
+    const written = kind === 'key' ? store.used(id, clock.now()) : store.seen(id, clock.now(), after(sessionIdle))
     // Lost when the database is away; the next use writes it again.
-    store.used(id, clock.now()).catch(() => useNoted.delete(id))
+    written.catch(() => useNoted.delete(id))
   }
 
-  async function add(owner: string, key: string, wanted: NewKey): Promise<KeyRow | undefined> {
-    const row: KeyRow = {
-      id: clock.id(),
-      owner_id: owner,
-      name: wanted.name,
-      hash: hash(key),
-      last_four: key.slice(-4),
-      scopes: [...(wanted.scopes ?? usualScopes)],
-      created_at: clock.now(),
-      last_used_at: null,
-      expires_at: wanted.expires_at ?? null,
-    }
-    return (await store.insertKey(row)) ? row : undefined
-  }
+  const newRow = (owner: string, key: string, wanted: NewKey): KeyRow => ({
+    id: clock.id(),
+    owner_id: owner,
+    name: wanted.name,
+    hash: hash(key),
+    last_four: key.slice(-4),
+    scopes: [...(wanted.scopes ?? usualScopes)],
+    created_at: clock.now(),
+    last_used_at: null,
+    expires_at: wanted.expires_at ?? null,
+    replaced_by: null,
+  })
 
   return {
-    /** Whom a key, or the text of a session cookie, stands for. */
-    async identify(text: string | undefined): Promise<Who> {
-      const holder = text === undefined ? undefined : await holderOf(text)
-      if (holder === undefined) throw new Problem('authentication_error')
-      if (holder.expiresAt !== null && Date.parse(holder.expiresAt) <= clock.millis())
-        throw new Problem('authentication_error')
-      if (holder.kind === 'key') noteUse(holder.id)
+    /** Whom a key, or the text of a session cookie, stands for. `from` is the address it came from. */
+    async identify(text: string, from: string): Promise<Who> {
+      const holder = await holders.find(text, from)
+      if (holder.kind !== 'sandbox') noteUse(holder)
       return { kind: holder.kind, id: holder.id, owner: holder.owner, scopes: holder.scopes }
     },
+
+    /** What was known of keys and sessions may no longer hold. */
+    forget: holders.forget,
 
     /** The key itself is in the answer, here and never again. */
     async createKey(owner: string, wanted: NewKey): Promise<{ row: KeyRow; key: string }> {
       const key = makeKey('prl')
-      const row = await add(owner, key, wanted)
-      if (row === undefined) throw new Error('a new random key exists already')
+      const row = newRow(owner, key, wanted)
+      if (!(await store.insertKey(row))) throw new Error('a new random key exists already')
       return { row, key }
     },
 
     /** Makes sure that a key given from outside opens the door; every start may ask for it again. */
     async ensureKey(owner: string, key: string, name: string): Promise<void> {
-      await add(owner, key, { name, scopes: allScopes })
+      await store.insertKey(newRow(owner, key, { name, scopes: allScopes }))
+      holders.forget()
     },
 
     keys: (owner: string): Promise<KeyRow[]> => store.keys(owner),
 
     async deleteKey(owner: string, id: string): Promise<void> {
       const gone = await store.deleteKey(owner, id)
-      found.clear()
+      changed()
       if (!gone) throw new Problem('not_found')
     },
 
-    /** A new key with the old one's rights; the old one works for `graceSeconds` more. */
-    async rotateKey(owner: string, id: string, graceSeconds: number): Promise<{ row: KeyRow; key: string }> {
-      const old = await store.key(owner, id)
+    /** A new key with the old one's name, rights and length of life; the old one works for `graceSeconds` more. */
+    async rotateKey(who: Who, id: string, graceSeconds: number): Promise<{ row: KeyRow; key: string }> {
+      const old = await store.key(who.owner, id)
       if (old === undefined) throw new Problem('not_found')
-      const made = await this.createKey(owner, { name: old.name, scopes: old.scopes, expires_at: old.expires_at })
-      await store.expireKey(owner, id, new Date(clock.millis() + graceSeconds * 1_000).toISOString())
-      found.clear()
-      return made
+      mayHand(who, old.scopes)
+      const ends = old.expires_at === null ? null : Date.parse(old.expires_at)
+      if (ends !== null && ends <= clock.millis()) throw new Problem('state_conflict', 'The key has expired.')
+      const expires_at = ends === null ? null : after(ends - Date.parse(old.created_at))
+      const key = makeKey('prl')
+      const row = newRow(who.owner, key, { name: old.name, scopes: old.scopes, expires_at })
+      if (!(await store.replaceKey(row, id, after(graceSeconds * 1_000))))
+        throw new Problem('state_conflict', 'The key has been replaced already.')
+      changed()
+      return { row, key }
     },
 
     /** A new session key for a sandbox; the one before it is void at once. */
     async openSandbox(sandbox: string, owner: string): Promise<string> {
       const key = makeKey('prs')
       await store.putSandboxKey(sandbox, owner, hash(key))
-      found.clear()
+      changed()
       return key
     },
 
     async closeSandbox(sandbox: string): Promise<void> {
       await store.deleteSandboxKey(sandbox)
-      found.clear()
+      changed()
     },
 
-    /** A browser's session: the text of its cookie. */
+    /** A browser's session: the text of its cookie, which is worth nothing after `expiresAt`, and earlier when not used. */
     async openSession(user: string, token: string): Promise<{ expiresAt: string }> {
-      const expiresAt = new Date(clock.millis() + sessionLife).toISOString()
+      const expiresAt = after(sessionLife)
       await store.insertSession({
         id: clock.id(),
         hash: hash(token),
         user_id: user,
-        expires_at: expiresAt,
+        created_at: clock.now(),
         last_seen_at: clock.now(),
+        expires_at: after(sessionIdle),
+        ends_at: expiresAt,
       })
       return { expiresAt }
     },
 
     closeSessions: async (user: string, except: string | null): Promise<void> => {
       await store.deleteSessions(user, except)
-      found.clear()
+      changed()
     },
 
     async closeSession(id: string): Promise<void> {
       await store.deleteSession(id)
-      found.clear()
+      changed()
     },
   }
 }

@@ -12,12 +12,24 @@ export interface KeyRow {
   created_at: string
   last_used_at: string | null
   expires_at: string | null
+  replaced_by: string | null
+}
+
+interface SessionRow {
+  id: string
+  hash: Buffer
+  user_id: string
+  created_at: string
+  last_seen_at: string
+  /** Moves on with each use, up to `ends_at`. */
+  expires_at: string
+  ends_at: string
 }
 
 interface Tables {
   api_key: KeyRow
   sandbox_key: { sandbox_id: string; owner_id: string; hash: Buffer }
-  browser_session: { id: string; hash: Buffer; user_id: string; expires_at: string; last_seen_at: string }
+  browser_session: SessionRow
   server_secret: { name: string; sealed: string }
 }
 
@@ -54,7 +66,13 @@ export function accessStore(database: Database) {
     },
 
     keys: (owner: string): Promise<KeyRow[]> =>
-      db.selectFrom('api_key').selectAll().where('owner_id', '=', owner).orderBy('created_at', 'desc').orderBy('id', 'desc').execute(),
+      db
+        .selectFrom('api_key')
+        .selectAll()
+        .where('owner_id', '=', owner)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute(),
 
     key: (owner: string, id: string): Promise<KeyRow | undefined> =>
       db.selectFrom('api_key').selectAll().where('owner_id', '=', owner).where('id', '=', id).executeTakeFirst(),
@@ -74,14 +92,24 @@ export function accessStore(database: Database) {
       return done.numDeletedRows === 1n
     },
 
-    async expireKey(owner: string, id: string, at: string): Promise<void> {
-      await db
-        .updateTable('api_key')
-        .set({ expires_at: sql<string>`least(coalesce(expires_at, ${at}::timestamptz), ${at}::timestamptz)` })
-        .where('owner_id', '=', owner)
-        .where('id', '=', id)
-        .execute()
-    },
+    /** Puts `row` in the place of the key `id`, which ends at `at`. False when that key is gone or has been replaced. */
+    replaceKey: (row: KeyRow, id: string, at: string): Promise<boolean> =>
+      database.transaction(async (tx) => {
+        const rows = tx.withTables<Tables>()
+        const done = await rows
+          .updateTable('api_key')
+          .set({
+            replaced_by: row.id,
+            expires_at: sql<string>`least(coalesce(expires_at, ${at}::timestamptz), ${at}::timestamptz)`,
+          })
+          .where('owner_id', '=', row.owner_id)
+          .where('id', '=', id)
+          .where('replaced_by', 'is', null)
+          .executeTakeFirst()
+        if (done.numUpdatedRows === 0n) return false
+        await rows.insertInto('api_key').values(row).execute()
+        return true
+      }),
 
     async used(id: string, at: string): Promise<void> {
       await db.updateTable('api_key').set({ last_used_at: at }).where('id', '=', id).execute()
@@ -99,8 +127,27 @@ export function accessStore(database: Database) {
       await db.deleteFrom('sandbox_key').where('sandbox_id', '=', sandbox).execute()
     },
 
-    async insertSession(row: Tables['browser_session']): Promise<void> {
+    async insertSession(row: SessionRow): Promise<void> {
       await db.insertInto('browser_session').values(row).execute()
+    },
+
+    async seen(id: string, at: string, expiresAt: string): Promise<void> {
+      await db
+        .updateTable('browser_session')
+        .set({ last_seen_at: at, expires_at: sql<string>`least(ends_at, ${expiresAt}::timestamptz)` })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    /** Which of these keys and sessions still open a door, each as `kind id`. */
+    async stillGood(asked: readonly { kind: 'key' | 'session'; id: string }[]): Promise<Set<string>> {
+      const idsOf = (kind: string) => asked.filter((one) => one.kind === kind).map(({ id }) => id)
+      const rows = await database.rows(sql<{ name: string }>`
+        select 'key ' || id as name from api_key
+          where id = any(${idsOf('key')}::uuid[]) and (expires_at is null or expires_at > now())
+        union all
+        select 'session ' || id from browser_session where id = any(${idsOf('session')}::uuid[]) and expires_at > now()`)
+      return new Set(rows.map(({ name }) => name))
     },
 
     async deleteSession(id: string): Promise<void> {
@@ -120,7 +167,8 @@ export function accessStore(database: Database) {
         .values({ name, sealed: offered })
         .onConflict((on) => on.doNothing())
         .execute()
-      return (await db.selectFrom('server_secret').select('sealed').where('name', '=', name).executeTakeFirstOrThrow()).sealed
+      return (await db.selectFrom('server_secret').select('sealed').where('name', '=', name).executeTakeFirstOrThrow())
+        .sealed
     },
   }
 }

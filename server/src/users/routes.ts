@@ -1,7 +1,7 @@
 import { changePassword, claimOwner, getMe, signIn, signOut, updateMe } from '@parley/contract/users'
 import type { CallAnswer } from '@parley/wire/serve'
 import { serve } from '@parley/wire/serve'
-import { sessionCookie } from '../access/doors.ts'
+import { sessionCookie } from '../access/cookie.ts'
 import type { NewSession, Users } from './service.ts'
 
 export const userRoutes = (users: Users, baseUrl: string) => [
