@@ -13,7 +13,7 @@ export interface Spawn {
   /** Not before this many milliseconds from now. */
   delayMs?: number
   /** The replica that alone may run it while that replica lives. */
-  affinity?: string
+  affinity?: string | null
 }
 
 /** A row as claimed: `attempt` counts from 1, `epoch` grows with every claim of any job. */

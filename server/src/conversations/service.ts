@@ -66,12 +66,18 @@ export function conversationService(parts: ConversationParts) {
   }
 
   /** From outside the run, durable when it resolves; with `wants` a run is under way or will be. */
-  async function append(id: string, event: NewEvent, wants: boolean): Promise<{ id: string; seq: number }> {
+  async function append(
+    conversation: Pick<Whole, 'id' | 'sandbox_id'>,
+    event: NewEvent,
+    wants: boolean,
+  ): Promise<{ id: string; seq: number }> {
+    const { id } = conversation
     const row = newRow(event, clock.id(), clock.now())
+    const affinity = wants ? await sandboxes.keeper(conversation.sandbox_id) : null
     const revives = wants || event.kind === 'MessageEvent' ? revived : []
     const base = await parts.database.transaction(async (tx) => {
       // The job before the head, as the end of a run does: else the two could wait for each other.
-      if (wants) await parts.jobs.spawn(tx, { kind: runJob, key: id, input: null })
+      if (wants) await parts.jobs.spawn(tx, { kind: runJob, key: id, input: null, affinity })
       const before = await logStore(tx).append(id, [row], { wants, revives })
       if (before === undefined) throw new Problem('not_found')
       return before
@@ -157,7 +163,7 @@ export function conversationService(parts: ConversationParts) {
       allowed(row, 'message')
       const status = await reachable(row)
       const event: NewEvent = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run }
-      const stored = await append(id, event, run)
+      const stored = await append(row, event, run)
       await store.moved(id)
       if (row.sandbox_id !== null) await sandboxes.touch(row.sandbox_id)
       const note = status === 'PAUSED' && run ? 'The sandbox is resumed for it.' : null
@@ -190,14 +196,14 @@ export function conversationService(parts: ConversationParts) {
         row.execution_status === 'waiting_for_confirmation'
           ? confirmationEvent({ decision: 'accept', action_ids: null, reason: null })
           : { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'run_requested', value: true }
-      await append(id, event, true)
+      await append(row, event, true)
       return changed(owner, id)
     },
 
     async pause(owner: string, id: string): Promise<ExecutionChange> {
       const row = await own(owner, id)
       allowed(row, 'pause')
-      await append(id, { kind: 'PauseEvent', source: 'user' }, false)
+      await append(row, { kind: 'PauseEvent', source: 'user' }, false)
       if (row.execution_status !== 'running') await rest(id, 'paused')
       return changed(owner, id)
     },
@@ -205,7 +211,7 @@ export function conversationService(parts: ConversationParts) {
     async interrupt(owner: string, id: string): Promise<ExecutionChange> {
       const row = await own(owner, id)
       allowed(row, 'interrupt')
-      await append(id, { kind: 'InterruptEvent', source: 'user' }, false)
+      await append(row, { kind: 'InterruptEvent', source: 'user' }, false)
       return changed(owner, id)
     },
 
@@ -222,7 +228,7 @@ export function conversationService(parts: ConversationParts) {
         action_ids: null,
         reason: accept ? null : reason,
       } as const
-      await append(id, confirmationEvent(answer), true)
+      await append(row, confirmationEvent(answer), true)
       return { success: true }
     },
   }

@@ -33,6 +33,10 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     }
   }
 
+  /** Its folder is on the machine of another server, which alone can open it. */
+  const elsewhere = (row: SandboxRow): boolean =>
+    driver.kind === 'process' && row.replica !== null && row.replica !== replica
+
   /** One opening at a time for each sandbox, whoever asks. */
   function open(id: string, signal: AbortSignal): Promise<void> {
     const going = opening.get(id) ?? openNow(id, signal).finally(() => opening.delete(id))
@@ -44,6 +48,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     const row = await store.get(id)
     if (row === undefined || row.wanted === 'removed') throw new Problem('gone', 'The sandbox no longer exists.')
     if (row.status === 'ERROR') throw new Problem('sandbox_error', row.status_detail ?? undefined)
+    if (elsewhere(row)) throw new Problem('unavailable', 'The sandbox is on another server.', { retryAfter: 5 })
     const seen = await driver.look(id)
     if (seen.state === 'running' && row.status === 'RUNNING') return
     if (seen.state === 'missing' && row.status !== 'STARTING') return lost(row)

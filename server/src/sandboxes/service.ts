@@ -14,7 +14,7 @@ import type { Access } from '../access/service.ts'
 import { type OpenParts, opener } from './open.ts'
 import { type Placing, placeIn } from './place.ts'
 import { builtInSpec } from './spec.ts'
-import type { SandboxRow } from './store.ts'
+import type { SandboxRow, Seen } from './store.ts'
 
 export { builtInSpec } from './spec.ts'
 
@@ -88,10 +88,20 @@ export function sandboxService(parts: SandboxParts) {
     },
 
     /** Of those that exist; an absent one is MISSING. `wanted` tells one that is on its way to a pause or gone. */
-    async statuses(
-      ids: readonly string[],
-    ): Promise<Map<string, Pick<SandboxRow, 'status' | 'wanted' | 'status_detail'>>> {
+    async statuses(ids: readonly string[]): Promise<Map<string, Pick<SandboxRow, Seen>>> {
       return new Map((await store.many(ids)).map((row) => [row.id, row]))
+    },
+
+    /** The server that work in this sandbox has to be done by; null: any. */
+    async keeper(id: string | null): Promise<string | null> {
+      if (id === null || driver.kind !== 'process') return null
+      return (await store.many([id]))[0]?.replica ?? null
+    },
+
+    /** Running ones that a new conversation may join from here, newest first. */
+    async joinable(owner: string): Promise<SandboxRow[]> {
+      const rows = await store.page(owner, 'RUNNING', null, 100)
+      return rows.filter((row) => driver.kind !== 'process' || row.replica === parts.replica)
     },
 
     touch: (id: string, busyMs = 0): Promise<void> => store.touch(id, busyMs),

@@ -26,6 +26,9 @@ interface Tables {
   sandbox_repository: { sandbox_id: string; git_provider: GitProvider; repository: string }
 }
 
+/** What others want to know of a sandbox. */
+export type Seen = 'id' | 'status' | 'wanted' | 'status_detail' | 'replica'
+
 type Change = Partial<Pick<SandboxRow, 'wanted' | 'status' | 'status_detail' | 'status_until' | 'replica'>>
 
 type Rows = ReturnType<typeof sandboxRows>
@@ -54,10 +57,10 @@ function sandboxRows(database: Database) {
     get: (id: string): Promise<SandboxRow | undefined> =>
       db.selectFrom('sandbox').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    many: (ids: readonly string[]): Promise<Pick<SandboxRow, 'id' | 'status' | 'wanted' | 'status_detail'>[]> =>
+    many: (ids: readonly string[]): Promise<Pick<SandboxRow, Seen>[]> =>
       db
         .selectFrom('sandbox')
-        .select(['id', 'status', 'wanted', 'status_detail'])
+        .select(['id', 'status', 'wanted', 'status_detail', 'replica'])
         .where('id', 'in', [...ids, none])
         .execute(),
 

@@ -40,10 +40,7 @@ interface Parts {
 
 export async function pickSandbox(parts: Parts, owner: string, strategy: GroupingStrategy): Promise<string | null> {
   if (strategy === 'NO_GROUPING') return null
-  const [{ items }, counts] = await Promise.all([
-    parts.sandboxes.search(owner, { status__eq: 'RUNNING', limit: 100 }),
-    parts.conversations.perSandbox(owner),
-  ])
+  const [items, counts] = await Promise.all([parts.sandboxes.joinable(owner), parts.conversations.perSandbox(owner)])
   const candidates = items.map((row) => ({ ...row, conversations: counts.get(row.id) ?? 0 }))
   return choose(strategy, candidates, parts.limits.sandboxes.conversations_per_sandbox)
 }

@@ -145,6 +145,7 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   const place = `conversation.sealed_config.${task.conversation_id}`
   const sealedText = await seal.close(owner, place, JSON.stringify(sealed))
   const fresh = (await store.get(task.id)) ?? task
+  const affinity = await sandboxes.keeper(task.sandbox_id)
 
   await store.transaction(async (rows, tx) => {
     // Ends the task first: from here on nobody can queue a message that this transaction does not see.
@@ -179,7 +180,7 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
     const log = events.map((event) => newRow(event, clock.id(), clock.now()))
     await logStore(tx).append(task.conversation_id, log, { wants, revives: [] })
     await rows.dequeue(task.id)
-    if (wants) await jobs.spawn(tx, { kind: runJob, key: task.conversation_id, input: null })
+    if (wants) await jobs.spawn(tx, { kind: runJob, key: task.conversation_id, input: null, affinity })
   })
   wake.tell(startTopic(task.id))
 }
