@@ -49,6 +49,8 @@ async function work(parts: Parts, job: Job): Promise<void> {
   try {
     await opened.log.write([statusEvent('running')], { executionStatus: 'running', statusReason: null })
     const signal = AbortSignal.any([job.signal, stop.signal])
+    // Resumed beside the first call of the model. When it cannot be, the first tool that needs it says why.
+    if (opened.row.sandbox_id !== null) opened.options.hands(signal).catch(() => {})
     while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, signal }))));
     opened.keep()
   } catch (error) {
