@@ -42,12 +42,20 @@ export function propose(call: ToolCall, tools: Toolset, cut = false): Proposal {
   if (tool === null)
     return refused(`There is no tool ${stored.name}. Tools: ${tools.tools.map((one) => one.name).join(', ')}.`)
 
-  const { summary, security_risk, ...given } = withoutNulls(parsed)
+  const { summary, security_risk, ...rest } = withoutNulls(parsed)
+  const given = { ...rest, ...ownMembers(tool, { summary, security_risk }) }
   const input = tool.repair?.(given, name) ?? given
   const read = check(tool, input)
   const said = { summary: typeof summary === 'string' ? summary : null, risk: riskOf(security_risk) }
   if (!read.success) return { ...refused(`Wrong arguments for ${tool.name}: ${problemsOf(read.error)}`), ...said }
   return { call: stored, tool, input: read.data as Record<string, unknown>, error: null, ...said }
+}
+
+/** Of what every call may say, that which this tool has as an argument of its own. */
+function ownMembers({ schema }: Tool, said: Record<string, unknown>): Record<string, unknown> {
+  const properties = schema?.['properties']
+  if (properties === null || typeof properties !== 'object') return {}
+  return Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== undefined && name in properties))
 }
 
 /** Undefined: not a JSON object, and not to be mended into one. */

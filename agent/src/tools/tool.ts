@@ -23,6 +23,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   readonly aliases: readonly string[]
   readonly description: string
   readonly input: Input
+  /** JSON Schema told to the model in the place of `input`'s, when the tool's own maker wrote one. */
+  readonly schema?: Record<string, unknown>
   /** `TerminalAction`, `TerminalObservation`. */
   readonly actionKind: string
   readonly observationKind: string

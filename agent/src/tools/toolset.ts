@@ -30,7 +30,8 @@ export function toolset(tools: readonly Tool[], { askRisk }: { askRisk: boolean 
 }
 
 function definition(tool: Tool, askRisk: boolean): ToolDefinition {
-  const { properties, required, $defs } = z.toJSONSchema(tool.input, { io: 'input', override: plain }) as JsonObject
+  const own = tool.schema ?? z.toJSONSchema(tool.input, { io: 'input', override: plain })
+  const { properties, required, $defs } = own as JsonObject
   const asked = askRisk && !tool.readOnly
   return {
     name: tool.name,
