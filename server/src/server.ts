@@ -96,13 +96,18 @@ export async function openServer({
 }: ServerParts) {
   const { limits } = config
   const said = (message: string, details?: Record<string, unknown>) => log.warn(details ?? {}, message)
+  // What is open already is let go of when a later part cannot be opened.
+  await using opened = new AsyncDisposableStack()
   const database = openDatabase({ connection, max: 20, applicationName: `parley ${replica}` })
+  opened.defer(() => database.close())
   await migrate(database, migrations)
   const wake = openWake(database)
+  opened.defer(() => wake.close())
   const jobs = openJobs({ database, wake, clock, replica, log: said })
   const seal = await openSeal({ database, keks })
   const cursor = openCursor(keks)
   const way = outbound({ privateHosts: config.privateHosts, timeoutMs: 600_000, idleTimeoutMs: 600_000 })
+  opened.defer(() => way.close())
   const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
 
   const forgeFetch: typeof way.fetch = (url, init) => way.fetch(url, { ...init, redirects: 3 })
@@ -150,6 +155,8 @@ export async function openServer({
   })
   const specs = specList({ cursor, startedAt: clock.now() })
   const keeper = keepSandboxes({ store: sandboxRows, sandboxes, driver, limits, replica, log: said })
+  opened.use(driver)
+  opened.defer(() => keeper.stop())
 
   const conversationRows = conversationStore(database)
   const taskRows = startTaskStore(database)
@@ -233,6 +240,7 @@ export async function openServer({
   ]
 
   jobs.start()
+  opened.defer(() => jobs.stop(0))
   const door = await listen({
     served,
     doors: doorsOf(access, lasting, baseUrl),
@@ -256,6 +264,7 @@ export async function openServer({
     }
   }
 
+  opened.move()
   return {
     url: door.url,
     port: door.port,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Problem } from '@parley/contract/problems'
 import type { Finding } from '@parley/sandbox/driver'
 import type { Config } from '../config.ts'
 import { type Log, openLog } from '../log.ts'
@@ -76,9 +77,14 @@ function stopSignal(): Promise<void> {
   })
 }
 
+/** What an operator can do something about, said so. */
 function plain(error: unknown, config: Config): unknown {
-  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return error
-  return new Error(`The port ${config.port} on ${config.host} is in use. Set PARLEY_PORT to another one.`, {
-    cause: error,
-  })
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE')
+    return new Error(`The port ${config.port} on ${config.host} is in use. Set PARLEY_PORT to another one.`, {
+      cause: error,
+    })
+  if (!(error instanceof Problem && error.code === 'unavailable') || config.databaseUrl === null) return error
+  const { host, pathname } = new URL(config.databaseUrl)
+  const why = error.cause instanceof Error ? `: ${error.cause.message.split('\n')[0]}` : ''
+  return new Error(`The database ${host}${pathname} of DATABASE_URL cannot be used${why}`, { cause: error })
 }
