@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestServer, type TestServer } from '../../server/src/testing.ts'
 import { type ForgeServer, openForgeServer } from './forge-server.ts'
 import type { HostedRepository } from './forge-world.ts'
+import { oftenAsked } from './limits.ts'
 import { openScriptedLlm, type Script, type ScriptedLlm } from './scripted-llm.ts'
 
 /*
@@ -40,7 +41,7 @@ export async function openHouse({ scripts, repositories = {}, unfilled = {}, env
   const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
   const privateHosts = [llm.url, forge.url].map((url) => new URL(url).host)
-  const server = opened.use(await openTestServer({ privateHosts, env, clock }))
+  const server = opened.use(await openTestServer({ privateHosts, env: { ...oftenAsked, ...env }, clock }))
   const ada = parley({ baseUrl: server.url, key: await server.keyOf('ada') })
   await useModel(ada, llm.url)
   await ada.git.connect({ body: { provider_tokens: { open_forge: { token: forgeToken, host: forge.url } } } })

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { type Parley, parley } from '@parley/client/client'
 import { makeKey } from '../../server/src/access/key-format.ts'
 import { until } from './house.ts'
+import { oftenAsked } from './limits.ts'
 
 /*
  * The real program as a child process, in a process group and a data folder of its own. It can be killed at any moment and
@@ -36,9 +37,11 @@ export interface ProgramSetup {
   /** The same key on several programs makes their owner one person. */
   key?: string
   dataDir?: string
+  /** Leaves the data folder, and what others run on it, as it is. */
+  keep?: boolean
 }
 
-export async function openProgram({ env = {}, key = makeKey('prl'), dataDir }: ProgramSetup = {}): Promise<Program> {
+export async function openProgram({ env = {}, key = makeKey('prl'), dataDir, keep = false }: ProgramSetup = {}): Promise<Program> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pp-')))
   let child: ChildProcess | undefined
   let said = ''
@@ -50,6 +53,7 @@ export async function openProgram({ env = {}, key = makeKey('prl'), dataDir }: P
     PARLEY_PORT: port,
     PARLEY_OWNER_API_KEY: key,
     XDG_RUNTIME_DIR: folder,
+    ...oftenAsked,
     ...env,
   })
   const client = parley({ baseUrl: '', key, timeoutMs: 30_000, fetch: (path, init) => fetch(`${url}${String(path)}`, init) })
@@ -92,6 +96,7 @@ export async function openProgram({ env = {}, key = makeKey('prl'), dataDir }: P
       process.off('exit', stop)
       await program.end('SIGTERM').catch(() => null)
       stop()
+      if (keep) return
       for (const { pid } of await processesIn(folder)) kill(pid)
       await until('all processes of the program are gone', 10_000, async () => (await processesIn(folder)).length === 0)
       await rm(folder, { recursive: true, force: true })
