@@ -13,7 +13,11 @@ const house = await openHouse({
     held: { turns: [runs('echo one', { hold: 'held' }), { text: 'Seen.', expect: 'A second thought' }] },
     paused: { turns: [runs('echo one', { hold: 'paused' }), runs('echo two'), { text: 'Done.' }] },
     long: {
-      turns: [runs(`echo begun; sh -c 'sleep ${long}; true' | sleep ${long}; echo ended`), runs('echo alive'), { text: 'Done.' }],
+      turns: [
+        runs(`echo begun; sh -c 'sleep ${long}; true' | sleep ${long}; echo ended`),
+        runs('echo alive'),
+        { text: 'Done.' },
+      ],
     },
     thinking: { turns: [{ text: 'Never seen.', hold: 'never' }] },
     wait: { turns: [runs('until [ -e go ]; do sleep 0.1; done; echo went'), { text: 'Done.' }] },
@@ -48,7 +52,10 @@ test('a message that comes while the agent works is seen before the next call of
   const { requests: seen, summary } = await llm.log()
   assert.equal(seen.length, 2)
   assert.ok(!summary.expectFailed, 'the second call did not have the message')
-  assert.deepEqual(events.map((event) => event.seq), events.map((_, index) => index + 1))
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((_, index) => index + 1),
+  )
 })
 
 test('with run false a message is only appended, and a run that is asked for later sees it', async () => {
@@ -74,7 +81,10 @@ test('a pause ends the work after the step it is in, and a run goes on from ther
   await ada.conversations.run({ params: { id } })
   const { status } = await rest(ada, id, paused.events.at(-1)?.seq)
   assert.equal(status, 'finished')
-  assert.deepEqual(observations(await eventsOf(ada, id)).map((said) => said.trim().split('\n')[0]), ['one', 'two'])
+  assert.deepEqual(
+    observations(await eventsOf(ada, id)).map((said) => said.trim().split('\n')[0]),
+    ['one', 'two'],
+  )
 })
 
 test('an interrupt ends a command with all it has started, which has one result, and the next message works', async () => {
@@ -99,7 +109,10 @@ test('an interrupt ends a call of the model', async () => {
   await ada.conversations.interrupt({ params: { id } })
   const { status, events } = await rest(ada, id)
   assert.equal(status, 'paused')
-  assert.deepEqual(ofKind(events, 'MessageEvent').map((event) => event.source), ['user'])
+  assert.deepEqual(
+    ofKind(events, 'MessageEvent').map((event) => event.source),
+    ['user'],
+  )
 })
 
 test('a paused sandbox stops the command in it, keeps its files, and resumes for the next message', async () => {
@@ -133,7 +146,11 @@ test('messages that are queued before a start is over are worked on in their ord
   for (const words of ['Second.', 'Third.'])
     await ada.conversations.queueMessage({ params: { id: `task-${task.id}` }, body: { content: text(words) } })
   const id = task.request.conversation_id ?? ''
-  await until('there is a conversation', 20_000, async () => (await ada.conversations.getMany({ query: { ids: [id] } }))[0] ?? undefined)
+  await until(
+    'there is a conversation',
+    20_000,
+    async () => (await ada.conversations.getMany({ query: { ids: [id] } }))[0] ?? undefined,
+  )
   await rest(ada, id)
   const own = ofKind(await eventsOf(ada, id), 'MessageEvent').filter((event) => event.source === 'user')
   const words = own.map((event) => JSON.stringify(event.llm_message).match(/First|Second|Third/)?.[0])

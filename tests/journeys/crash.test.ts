@@ -4,7 +4,20 @@ import { api } from '@parley/contract/api'
 import { Problem } from '@parley/contract/problems'
 import { type StartTask, type StartTaskStatus, startEnded, startTaskStatuses } from '@parley/contract/start-tasks'
 import { openForgeServer } from '../tools/forge-server.ts'
-import { begin, eventsOf, forgeToken, observations, ofKind, rest, runs, say, says, scriptOf, until, useModel } from '../tools/house.ts'
+import {
+  begin,
+  eventsOf,
+  forgeToken,
+  observations,
+  ofKind,
+  rest,
+  runs,
+  say,
+  says,
+  scriptOf,
+  until,
+  useModel,
+} from '../tools/house.ts'
 import { kill, openProgram, processesNamed } from '../tools/program.ts'
 import { openScriptedLlm } from '../tools/scripted-llm.ts'
 
@@ -102,7 +115,10 @@ async function ranOnce(id: string): Promise<void> {
   const results = events.filter((event) => event.tool_call_id === first?.tool_call_id && event.kind !== 'ActionEvent')
   assert.equal(results.length, 1, JSON.stringify(results))
   assert.equal(observations(events).at(-1)?.trim().split('\n')[0], '1')
-  assert.deepEqual(events.map((event) => event.seq), events.map((_, index) => index + 1))
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((_, index) => index + 1),
+  )
   assert.equal(await processesNamed(long), 0)
 }
 
@@ -122,7 +138,11 @@ test('a stop by signal in the middle of a command ends well, and the work goes o
 
 test('a stop by signal while the model thinks ends well, and the answer comes after the next start', async () => {
   const id = await begin(client, says('[[script:held]] Think.'))
-  await until('the model is asked', 10_000, async () => (await client.conversations.get({ params: { id } })).execution_status === 'running')
+  await until(
+    'the model is asked',
+    10_000,
+    async () => (await client.conversations.get({ params: { id } })).execution_status === 'running',
+  )
   assert.equal(await program.end('SIGTERM'), 0)
   await program.start()
   await llm.release('held')
@@ -140,7 +160,10 @@ test('when the database is killed under load callers are told to wait, and nothi
     while (going)
       await client.events
         .post({ params: { id }, body: { content: [{ type: 'text', text: 'note' }], run: false } })
-        .then((sent) => acknowledged.push(sent.event_id), (error: unknown) => codes.add(error instanceof Problem ? error.code : String(error)))
+        .then(
+          (sent) => acknowledged.push(sent.event_id),
+          (error: unknown) => codes.add(error instanceof Problem ? error.code : String(error)),
+        )
   }
   const writers = Promise.all(Array.from({ length: 4 }, writer))
   for (let round = 0; round < 3; round += 1) {
@@ -158,8 +181,14 @@ test('when the database is killed under load callers are told to wait, and nothi
   const events = await eventsOf(client, id)
   const stored = new Set(events.map((event) => event.id))
   assert.equal(stored.size, events.length)
-  assert.deepEqual(acknowledged.filter((one) => !stored.has(one)), [])
-  assert.deepEqual(events.map((event) => event.seq), events.map((_, index) => index + 1))
+  assert.deepEqual(
+    acknowledged.filter((one) => !stored.has(one)),
+    [],
+  )
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((_, index) => index + 1),
+  )
   t.diagnostic(`${acknowledged.length} writes acknowledged, ${events.length} events stored`)
 })
 

@@ -46,7 +46,10 @@ test('a viewer whose connection breaks again and again sees every event once and
   }
   assert.ok(connections > 10)
   assert.deepEqual(seen, await eventsOf(ada, id))
-  assert.deepEqual(seen.map((event) => event.seq), seen.map((_, index) => index + 1))
+  assert.deepEqual(
+    seen.map((event) => event.seq),
+    seen.map((_, index) => index + 1),
+  )
 })
 
 test('a viewer who comes from a number sees what is after it, and one who says nothing only what is new', async () => {

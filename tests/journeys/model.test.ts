@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type Clock, systemClock } from '@parley/store/clock'
 import type { ExecutionStatus } from '@parley/contract/execution'
+import { type Clock, systemClock } from '@parley/store/clock'
 import { begin, eventsOf, llmKey, ofKind, openHouse, rest, runs, say, says } from '../tools/house.ts'
 
 /*
@@ -30,7 +30,13 @@ interface Case {
 }
 
 const cases: Record<string, Case> = {
-  key: { name: 'refuses the key', fault: { type: 'status', status: 401, message: 'invalid api key', times: 1 }, calls: 1, ends: 'error', says: /key/i },
+  key: {
+    name: 'refuses the key',
+    fault: { type: 'status', status: 401, message: 'invalid api key', times: 1 },
+    calls: 1,
+    ends: 'error',
+    says: /key/i,
+  },
   limit: {
     name: 'asks for patience three times',
     fault: { type: 'status', status: 429, retryAfter: 1, message: 'slow down', times: 3 },
@@ -39,18 +45,44 @@ const cases: Record<string, Case> = {
   },
   quota: {
     name: 'has no quota left',
-    fault: { type: 'status', status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota', times: 1 },
+    fault: {
+      type: 'status',
+      status: 429,
+      code: 'insufficient_quota',
+      message: 'You exceeded your current quota',
+      times: 1,
+    },
     calls: 1,
     ends: 'error',
     says: /quota/i,
   },
-  broken: { name: 'fails twice', fault: { type: 'status', status: 500, message: 'oops', times: 2 }, calls: 3, ends: 'finished' },
-  down: { name: 'fails for ever', fault: { type: 'status', status: 503, message: 'away', times: 5 }, calls: 5, ends: 'error' },
-  half: { name: 'stops in the middle of a stream', fault: { type: 'truncate', afterChunks: 1 }, calls: 2, ends: 'finished' },
+  broken: {
+    name: 'fails twice',
+    fault: { type: 'status', status: 500, message: 'oops', times: 2 },
+    calls: 3,
+    ends: 'finished',
+  },
+  down: {
+    name: 'fails for ever',
+    fault: { type: 'status', status: 503, message: 'away', times: 5 },
+    calls: 5,
+    ends: 'error',
+  },
+  half: {
+    name: 'stops in the middle of a stream',
+    fault: { type: 'truncate', afterChunks: 1 },
+    calls: 2,
+    ends: 'finished',
+  },
   cut: { name: 'breaks the connection', fault: { type: 'disconnect', afterChunks: 1 }, calls: 2, ends: 'finished' },
   garbage: { name: 'sends what is not JSON', fault: { type: 'malformed', afterChunks: 1 }, calls: 2, ends: 'finished' },
   silent: { name: 'falls silent', fault: { type: 'stall', afterChunks: 1, ms: 600_000 }, calls: 2, ends: 'finished' },
-  inner: { name: 'sends an error within the stream', fault: { type: 'stream-error', afterChunks: 1 }, calls: 2, ends: 'finished' },
+  inner: {
+    name: 'sends an error within the stream',
+    fault: { type: 'stream-error', afterChunks: 1 },
+    calls: 2,
+    ends: 'finished',
+  },
 }
 
 const house = await openHouse({
@@ -86,7 +118,10 @@ for (const [script, { name, calls: expected, ends, says: said }] of Object.entri
     const errors = ofKind(events, 'ConversationErrorEvent')
     assert.equal(errors.length, ends === 'error' ? 1 : 0)
     if (said !== undefined) assert.match(String(errors[0]?.detail), said)
-    assert.equal(ofKind(events, 'LLMRetryEvent').length, ends === 'finished' ? expected - 1 : ofKind(events, 'LLMRetryEvent').length)
+    assert.equal(
+      ofKind(events, 'LLMRetryEvent').length,
+      ends === 'finished' ? expected - 1 : ofKind(events, 'LLMRetryEvent').length,
+    )
     await worksAgain(id)
     assert.ok(!JSON.stringify(await eventsOf(ada, id)).includes(llmKey))
   })

@@ -68,5 +68,8 @@ test('with a wrong secret key nothing starts, and with the right one everything 
   assert.match(line, /key/i)
   await program.start()
   assert.equal((await program.client.users.me()).id, id)
-  assert.deepEqual((await program.client.secrets.list()).custom_secrets.map((secret) => secret.name), ['KEPT'])
+  assert.deepEqual(
+    (await program.client.secrets.list()).custom_secrets.map((secret) => secret.name),
+    ['KEPT'],
+  )
 })

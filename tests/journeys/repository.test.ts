@@ -17,14 +17,19 @@ const look = [
 
 const house = await openHouse({
   repositories: {
-    'acme/widgets': { members: { ada: 'write' }, files: { 'README.md': '# Widgets\n', 'AGENTS.md': 'Widgets are round.\n' } },
+    'acme/widgets': {
+      members: { ada: 'write' },
+      files: { 'README.md': '# Widgets\n', 'AGENTS.md': 'Widgets are round.\n' },
+    },
     'acme/parts': { members: { ada: 'write' } },
     'bob/secret': { members: {} },
   },
   scripts: {
     change: {
       turns: [
-        runs('sed -i "s/Widgets/Round widgets/" README.md && echo new > new.txt && git add . && git commit -qm "Round them"'),
+        runs(
+          'sed -i "s/Widgets/Round widgets/" README.md && echo new > new.txt && git add . && git commit -qm "Round them"',
+        ),
         runs('git push -q origin HEAD:refs/heads/rounder && echo pushed'),
         { text: 'Pushed as rounder.' },
       ],
@@ -47,13 +52,19 @@ test('the agent clones behind a token, commits and pushes a branch, and the chan
   assert.equal(status, 'finished')
   assert.match(observations(events).join('\n'), /pushed/)
   const branches = await branchesOf(forge.repositories['acme/widgets'] ?? '')
-  assert.deepEqual(branches.map((branch) => branch.name), ['main', 'rounder'])
+  assert.deepEqual(
+    branches.map((branch) => branch.name),
+    ['main', 'rounder'],
+  )
 
   const changes = await ada.conversations.gitChanges({ params: { id } })
-  assert.deepEqual(changes.toSorted((a, b) => a.path.localeCompare(b.path)), [
-    { status: 'ADDED', path: 'new.txt' },
-    { status: 'UPDATED', path: 'README.md' },
-  ])
+  assert.deepEqual(
+    changes.toSorted((a, b) => a.path.localeCompare(b.path)),
+    [
+      { status: 'ADDED', path: 'new.txt' },
+      { status: 'UPDATED', path: 'README.md' },
+    ],
+  )
   const diff = await ada.conversations.gitDiff({ params: { id }, query: { path: 'README.md' } })
   assert.deepEqual(diff, { original: '# Widgets\n', modified: '# Round widgets\n' })
   const shown = await ada.conversations.get({ params: { id } })
@@ -74,7 +85,10 @@ test('a push to a repository that the conversation is not about is refused', asy
   const { events } = await rest(ada, id)
   assert.match(observations(events).join('\n'), /code (1|128)/)
   const branches = await branchesOf(forge.repositories['acme/parts'] ?? '')
-  assert.deepEqual(branches.map((branch) => branch.name), ['main'])
+  assert.deepEqual(
+    branches.map((branch) => branch.name),
+    ['main'],
+  )
 })
 
 test('neither the forge token nor the model key is anywhere in the sandbox, the events or the answers', async () => {

@@ -16,7 +16,8 @@ const house = await openHouse({
       ...readable,
       files: {
         '.parley/setup.sh': 'echo prepared > prepared.txt; echo set up\n',
-        '.parley/pre-commit.sh': 'if git diff --cached | grep -q forbidden; then echo "no forbidden words"; exit 1; fi\n',
+        '.parley/pre-commit.sh':
+          'if git diff --cached | grep -q forbidden; then echo "no forbidden words"; exit 1; fi\n',
       },
     },
     'acme/broken': { ...readable, files: { '.parley/setup.sh': 'echo about to fail; exit 7\n' } },
@@ -75,7 +76,8 @@ test('a start goes through every status once and in order, and its addresses are
     ],
   )
   const last = seen.pop()
-  for (const task of seen) assert.deepEqual([task.app_conversation_id, task.sandbox_id, task.agent_server_url], [null, null, null])
+  for (const task of seen)
+    assert.deepEqual([task.app_conversation_id, task.sandbox_id, task.agent_server_url], [null, null, null])
   const conversation = await ada.conversations.get({ params: { id: last?.app_conversation_id ?? '' } })
   assert.equal(conversation.sandbox_id, last?.sandbox_id)
   const [again] = await ada.startTasks.getMany({ query: { ids: [last?.id ?? ''] } })

@@ -6,7 +6,18 @@ import { sql } from 'kysely'
 import { makeKey } from '../../server/src/access/key-format.ts'
 import { openTestServer } from '../../server/src/testing.ts'
 import { oftenAsked } from '../tools/limits.ts'
-import { absentId, type Answered, ask, flaws, general, type Named, named, paramNames, paramsOf, takesIds } from './requests.ts'
+import {
+  absentId,
+  type Answered,
+  ask,
+  flaws,
+  general,
+  type Named,
+  named,
+  paramNames,
+  paramsOf,
+  takesIds,
+} from './requests.ts'
 
 /* Promises that hold for every endpoint, made from the table itself: a new endpoint is tested from its first day. */
 
@@ -67,11 +78,14 @@ const isServed = ({ endpoint }: Named) => server.server.served.some((one) => one
 const served = named.filter(isServed)
 const closed = served.filter(({ endpoint }) => endpoint.access !== 'open')
 
-
 const wrongSum = `${adas.slice(0, -1)}${adas.endsWith('0') ? '1' : '0'}`
 async function expired(): Promise<string> {
-  const made = await ada(api.keys.create, { body: { name: 'old', expires_at: new Date(Date.now() + 60_000).toISOString() } })
-  await server.server.database.rows(sql`update api_key set expires_at = now() - interval '1 second' where id = ${made.id}`)
+  const made = await ada(api.keys.create, {
+    body: { name: 'old', expires_at: new Date(Date.now() + 60_000).toISOString() },
+  })
+  await server.server.database.rows(
+    sql`update api_key set expires_at = now() - interval '1 second' where id = ${made.id}`,
+  )
   return made.key
 }
 async function deleted(): Promise<string> {
@@ -92,7 +106,10 @@ const strangers: Record<string, string | null> = {
 
 test('every endpoint of the table is served, but for those that are listed', (t) => {
   const missing = named.filter((one) => !isServed(one)).map(({ name }) => name)
-  assert.deepEqual(missing.filter((name) => !notServed.includes(name)), [])
+  assert.deepEqual(
+    missing.filter((name) => !notServed.includes(name)),
+    [],
+  )
   const late = notServed.filter((name) => !missing.includes(name))
   if (late.length > 0) t.diagnostic(`served by now, and still listed: ${late.join(', ')}`)
 })
@@ -124,7 +141,11 @@ test('a key without the scope of an endpoint is refused with the name of the sco
     const { access } = one.endpoint
     if (access === 'user' || access === 'sandbox') continue
     const answered = await ask(url, one, keys.get(access) ?? null)
-    assert.deepEqual([answered.status, answered.problem.code, answered.problem['scope']], [403, 'insufficient_scope', access], one.name)
+    assert.deepEqual(
+      [answered.status, answered.problem.code, answered.problem['scope']],
+      [403, 'insufficient_scope', access],
+      one.name,
+    )
     assert.deepEqual(flaws(answered), [], one.name)
   }
 })
@@ -138,7 +159,9 @@ test('two different keys in one request are refused', async () => {
 
 test('a method that a path does not have is answered with those that it has', async () => {
   for (const one of served) {
-    const own = served.filter(({ endpoint }) => endpoint.path === one.endpoint.path).map(({ endpoint }) => endpoint.method)
+    const own = served
+      .filter(({ endpoint }) => endpoint.path === one.endpoint.path)
+      .map(({ endpoint }) => endpoint.method)
     for (const method of ['PUT', 'PATCH', 'DELETE'].filter((name) => !own.some((has) => has === name))) {
       const answered = await ask(url, one, adas, { method })
       // Another endpoint's path may fit the same address.

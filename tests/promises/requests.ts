@@ -34,14 +34,26 @@ export interface Asked {
 /** One request by hand. `problem` is what the body is when the status is 400 or more. */
 export async function ask(url: string, { endpoint }: Named, key: string | null, asked: Asked = {}): Promise<Answered> {
   const method = asked.method ?? endpoint.method
-  const body = endpoint.accepts === 'json' && !['GET', 'HEAD'].includes(method) ? JSON.stringify(asked.body ?? endpoint.example.body ?? {}) : null
+  const body =
+    endpoint.accepts === 'json' && !['GET', 'HEAD'].includes(method)
+      ? JSON.stringify(asked.body ?? endpoint.example.body ?? {})
+      : null
   const headers = {
     ...(key === null ? {} : { authorization: `Bearer ${key}` }),
     ...(body === null ? {} : { 'content-type': 'application/json' }),
     ...asked.headers,
   }
-  const address = addressOf(url, endpoint.path, { params: asked.params ?? paramsOf(endpoint), query: asked.query ?? queryOf(endpoint) })
-  const response = await fetch(address, { method, headers, body, redirect: 'error', signal: AbortSignal.timeout(20_000) })
+  const address = addressOf(url, endpoint.path, {
+    params: asked.params ?? paramsOf(endpoint),
+    query: asked.query ?? queryOf(endpoint),
+  })
+  const response = await fetch(address, {
+    method,
+    headers,
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(20_000),
+  })
   const text = response.ok && endpoint.answer === 'sse' ? '' : await response.text()
   if (text === '') await response.body?.cancel()
   const problem = (response.ok || text === '' ? {} : JSON.parse(text)) as ProblemBody
@@ -50,14 +62,16 @@ export async function ask(url: string, { endpoint }: Named, key: string | null, 
 
 export const absentId = '0199f3c2-7a10-7c3e-9a51-2f0d6b1c8eff'
 
-export const paramNames = ({ path }: AnyEndpoint): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '')
+export const paramNames = ({ path }: AnyEndpoint): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map((found) => found[1] ?? '')
 
 /** An id that nothing has, in every place of the path. */
 export const paramsOf = (endpoint: AnyEndpoint, id = absentId): Record<string, string> =>
   Object.fromEntries(paramNames(endpoint).map((name) => [name, id]))
 
 /** What a query must have to be a query at all. */
-export const queryOf = (endpoint: AnyEndpoint): Record<string, unknown> => (takesIds(endpoint) ? { ids: [absentId] } : {})
+export const queryOf = (endpoint: AnyEndpoint): Record<string, unknown> =>
+  takesIds(endpoint) ? { ids: [absentId] } : {}
 
 export const takesIds = (endpoint: AnyEndpoint): boolean => {
   const read = endpoint.query.safeParse({})

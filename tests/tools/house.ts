@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parley, type Parley } from '@parley/client/client'
 import { start } from '@parley/client/follow'
 import { type Event, type Content } from '@parley/contract/events'
 import { type ExecutionStatus, executionStatuses, restsUntilAsked } from '@parley/contract/execution'
 import type { StartRequestInput } from '@parley/contract/start-request'
 import { type Clock, systemClock } from '@parley/store/clock'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openTestServer, type TestServer } from '../../server/src/testing.ts'
 import { type ForgeServer, openForgeServer } from './forge-server.ts'
 import type { HostedRepository } from './forge-world.ts'
@@ -36,7 +36,13 @@ export interface HouseSetup {
   clock?: Clock
 }
 
-export async function openHouse({ scripts, repositories = {}, unfilled = {}, env = {}, clock = systemClock }: HouseSetup): Promise<House> {
+export async function openHouse({
+  scripts,
+  repositories = {},
+  unfilled = {},
+  env = {},
+  clock = systemClock,
+}: HouseSetup): Promise<House> {
   await using opened = new AsyncDisposableStack()
   const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
@@ -103,14 +109,20 @@ export interface Rest {
 export async function rest(person: Parley, id: string, after = 0, ms = 30_000): Promise<Rest> {
   return until(`conversation ${id} is at rest`, ms, async () => {
     const events = await eventsOf(person, id, after)
-    const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status')
+    const last = events.findLast(
+      (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status',
+    )
     const status = executionStatuses.find((one) => one === last?.value)
     return status !== undefined && (status === 'paused' || restsUntilAsked(status)) ? { status, events } : undefined
   })
 }
 
 /** What `look` gives as soon as it gives something; rejects after `ms`. */
-export async function until<T>(what: string, ms: number, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
+export async function until<T>(
+  what: string,
+  ms: number,
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+): Promise<T> {
   const end = Date.now() + ms
   for (;;) {
     const seen = await look()

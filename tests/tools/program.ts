@@ -41,7 +41,12 @@ export interface ProgramSetup {
   keep?: boolean
 }
 
-export async function openProgram({ env = {}, key = makeKey('prl'), dataDir, keep = false }: ProgramSetup = {}): Promise<Program> {
+export async function openProgram({
+  env = {},
+  key = makeKey('prl'),
+  dataDir,
+  keep = false,
+}: ProgramSetup = {}): Promise<Program> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pp-')))
   let child: ChildProcess | undefined
   let said = ''
@@ -56,7 +61,12 @@ export async function openProgram({ env = {}, key = makeKey('prl'), dataDir, kee
     ...oftenAsked,
     ...env,
   })
-  const client = parley({ baseUrl: '', key, timeoutMs: 30_000, fetch: (path, init) => fetch(`${url}${String(path)}`, init) })
+  const client = parley({
+    baseUrl: '',
+    key,
+    timeoutMs: 30_000,
+    fetch: (path, init) => fetch(`${url}${String(path)}`, init),
+  })
   const stop = () => child?.pid !== undefined && killGroup(child.pid)
   process.once('exit', stop)
 
@@ -68,7 +78,11 @@ export async function openProgram({ env = {}, key = makeKey('prl'), dataDir, kee
     },
     said: () => said,
     async start() {
-      const own = spawn(process.execPath, [main], { env: environment(), stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+      const own = spawn(process.execPath, [main], {
+        env: environment(),
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      })
       child = own
       let heard = ''
       for (const stream of [own.stdout, own.stderr])
