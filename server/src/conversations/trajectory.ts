@@ -42,7 +42,10 @@ async function fill(zip: ZipFile, out: PassThrough, conversation: AppConversatio
   zip.end()
 }
 
-/** Adds an entry and resolves when all entries before it have gone out, or the reader has left. */
+/**
+ * Adds an entry and resolves when it is its turn: all entries before it are written, and it waits for the reader as a stream
+ * does. Resolves also when the reader has left.
+ */
 async function reached(zip: ZipFile, out: PassThrough, row: EventRow, gone: Promise<void>): Promise<void> {
   const turn = new Promise<void>((resolve) => {
     zip.addReadStreamLazy(fileName(row), { mtime: new Date(row.at) }, (give) => {
@@ -51,12 +54,6 @@ async function reached(zip: ZipFile, out: PassThrough, row: EventRow, gone: Prom
     })
   })
   await Promise.race([turn, gone])
-  // The library writes without looking whether there is room.
-  const stream = zip.outputStream as PassThrough
-  while (!out.destroyed && stream.writableNeedDrain) {
-    const room = new Promise<void>((resolve) => stream.once('drain', resolve))
-    await Promise.race([room, gone])
-  }
 }
 
 const fileName = ({ seq, id }: EventRow): string => `event_${String(seq).padStart(6, '0')}_${id}.json`

@@ -2,8 +2,7 @@ import type { Event } from '@parley/contract/events'
 import { Problem } from '@parley/contract/problems'
 import { SharedConversation } from '@parley/contract/shared'
 import type { Cursor } from '@parley/store/page'
-import { record } from '../conversations/log/record.ts'
-import type { Conversations } from '../conversations/service.ts'
+import { type Conversations, record } from '../conversations/service.ts'
 import type { SharedFilters, SharedStore } from './store.ts'
 
 /** What strangers may read: by id only, and only while its owner lets them. */

@@ -1,8 +1,8 @@
-import { type EventKind } from '@parley/contract/events'
+import type { EventKind } from '@parley/contract/events'
 import { sharedKinds } from '@parley/contract/shared'
 import type { Database } from '@parley/store/database'
 import { type RawBuilder, sql } from 'kysely'
-import type { EventRow } from '../conversations/log/store.ts'
+import type { EventRow } from '../conversations/service.ts'
 
 export interface SharedFilters {
   kind__eq?: EventKind | undefined
