@@ -1,3 +1,4 @@
+import { searchAudit } from './audit.ts'
 import { explainConversation, forkConversation, getFinalResponse } from './conversation-insight.ts'
 import {
   countConversations,
@@ -67,10 +68,12 @@ import {
   claimOwner,
   createInvitation,
   deleteInvitation,
+  finishSso,
   getMe,
   listInvitations,
   signIn,
   signOut,
+  startSso,
   updateMe,
 } from './users.ts'
 import { getV0Conversation, startV0Conversation } from './v0.ts'
@@ -172,6 +175,7 @@ export const api = {
   },
   models: { search: searchModels, providers: searchModelProviders },
   keys: { list: listKeys, create: createKey, delete: deleteKey, rotate: rotateKey, current: getCurrentKey },
+  audit: { search: searchAudit },
   users: {
     me: getMe,
     updateMe,
@@ -183,6 +187,8 @@ export const api = {
     createInvitation,
     deleteInvitation,
     acceptInvitation,
+    startSso,
+    finishSso,
   },
   webhooks: { conversation: reportConversation, events: reportEvents, forgeToken: readForgeToken },
   webhookSubscriptions: {

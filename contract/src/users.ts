@@ -146,7 +146,7 @@ export const listInvitations = endpoint({
   path: '/api/v1/users/invitations',
   summary: 'List invitations',
   description: 'For the owner of the server: who was invited, and who has come.',
-  access: 'user',
+  access: 'keys:admin',
   returns: z.array(Invitation),
   fails: ['insufficient_scope'],
   example: { returns: [exampleInvitation] },
@@ -156,8 +156,10 @@ export const createInvitation = endpoint({
   method: 'POST',
   path: '/api/v1/users/invitations',
   summary: 'Invite a person',
-  description: 'For the owner of the server. The answer has a one-time link, which is not shown again.',
-  access: 'user',
+  description:
+    'For the owner of the server. The answer has a one-time link, which is not shown again; it takes the place of an ' +
+    'earlier link for the same address. Valid for seven days unless said.',
+  access: 'keys:admin',
   body: z.object({ email: Email, expires_at: TimestampInput.nullable().default(null) }),
   returns: NewInvitation,
   status: 201,
@@ -173,7 +175,7 @@ export const deleteInvitation = endpoint({
   path: '/api/v1/users/invitations/{id}',
   summary: 'Withdraw an invitation',
   description: 'For the owner of the server: its link stops working.',
-  access: 'user',
+  access: 'keys:admin',
   params: z.object({ id: IdInput }),
   returns: z.object({ success: z.literal(true) }),
   fails: ['not_found', 'malformed_id', 'insufficient_scope'],
@@ -193,4 +195,36 @@ export const acceptInvitation = endpoint({
     body: { token: 'one-time-token-of-the-link', password: 'correct horse battery' },
     returns: { user: { ...exampleUser, role: 'member' } },
   },
+})
+
+/** A path of the page, so that nobody is sent to another server after signing in. */
+const ReturnTo = z
+  .string()
+  .max(2048)
+  .regex(/^\/(?![/\\])[^\s\\]*$/)
+
+export const startSso = endpoint({
+  method: 'GET',
+  path: '/api/v1/users/sso/start',
+  summary: 'Sign in with the identity provider',
+  description: 'Sends the browser to the OpenID Connect provider of the operator, which sends it back to the callback.',
+  access: 'open',
+  query: z.object({ return_to: ReturnTo.default('/') }),
+  status: 303,
+  answer: 'html',
+  fails: ['not_found', 'upstream_error'],
+})
+
+export const finishSso = endpoint({
+  method: 'GET',
+  path: '/api/v1/users/sso/callback',
+  summary: 'Come back from the identity provider',
+  description:
+    'Signs the browser in and sends it to the page; when that fails, to `/sign-in#error=…` with `sso_failed`, or ' +
+    '`sso_not_allowed` for a person who has no account here.',
+  access: 'open',
+  query: z.looseObject({}),
+  status: 303,
+  answer: 'html',
+  fails: ['not_found'],
 })

@@ -56,6 +56,22 @@ const OwnerApiKey = z
     'must be prl_ with 36 letters and digits, the last six the checksum: parley keys create',
   )
 
+const Issuer = z.string().transform((text, context) => {
+  const url = URL.parse(text)
+  const isLocal = url !== null && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
+  if (url === null || !(url.protocol === 'https:' || (isLocal && url.protocol === 'http:')))
+    return fail(context, 'must be the https URL of an OpenID Connect issuer')
+  return url.href
+})
+
+const Domains = z.string().transform((text, context) => {
+  const domains = text.split(/[\s,]+/).filter((domain) => domain !== '')
+  const wrong = domains.find((domain) => !/^([a-z0-9-]+\.)+[a-z0-9-]+$/i.test(domain))
+  return wrong === undefined
+    ? domains.map((domain) => domain.toLowerCase())
+    : fail(context, `must be a list of domains such as example.org, but has ${JSON.stringify(wrong)}`)
+})
+
 const PrivateHosts = z.string().transform((text, context) => {
   const hosts = text.split(/[\s,]+/).filter((host) => host !== '')
   const wrong = hosts.find((host) => !/^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(host))
@@ -89,6 +105,10 @@ const Environment = z.object({
   PARLEY_SECRET_KEY: SecretKey.optional(),
   PARLEY_OWNER_API_KEY: OwnerApiKey.optional(),
   PARLEY_OWNER_EMAIL: z.email('must be an e-mail address').optional(),
+  PARLEY_OIDC_ISSUER: Issuer.optional(),
+  PARLEY_OIDC_CLIENT_ID: z.string().optional(),
+  PARLEY_OIDC_CLIENT_SECRET: z.string().optional(),
+  PARLEY_OIDC_ALLOWED_DOMAINS: Domains.default([]),
   PARLEY_V0: Switch.default(true),
   PARLEY_PRIVATE_HOSTS: PrivateHosts.default([]),
   PARLEY_LIMITS: LimitsFile.optional(),
@@ -99,7 +119,21 @@ export type Variable = keyof typeof Environment.shape
 
 /** Read by the command line client; one shell may hold them for both. */
 const clientVariables = ['PARLEY_URL', 'PARLEY_API_KEY']
-const secretVariables: readonly string[] = ['DATABASE_URL', 'PARLEY_SECRET_KEY', 'PARLEY_OWNER_API_KEY']
+const secretVariables: readonly string[] = [
+  'DATABASE_URL',
+  'PARLEY_SECRET_KEY',
+  'PARLEY_OWNER_API_KEY',
+  'PARLEY_OIDC_CLIENT_SECRET',
+]
+
+export interface OidcConfig {
+  readonly issuer: string
+  readonly clientId: string
+  /** Null: a public client, which PKCE alone protects. */
+  readonly clientSecret: string | null
+  /** Lower case: whoever has an address of these becomes a member at the first sign-in. */
+  readonly allowedDomains: readonly string[]
+}
 
 /** What the server runs with. Everything else gets what it needs from here, as arguments. */
 export interface Config {
@@ -120,6 +154,8 @@ export interface Config {
   readonly secretKey: Buffer | null
   readonly ownerApiKey: string | null
   readonly ownerEmail: string | null
+  /** The OpenID Connect provider with which people may sign in. */
+  readonly oidc: OidcConfig | null
   readonly v0: boolean
   /** `host:port`, lower case: what outbound requests may reach although its address is private. */
   readonly privateHosts: readonly string[]
@@ -151,6 +187,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     secretKey: values.PARLEY_SECRET_KEY ?? null,
     ownerApiKey: values.PARLEY_OWNER_API_KEY ?? null,
     ownerEmail: values.PARLEY_OWNER_EMAIL ?? null,
+    oidc: oidcOf(values),
     v0: values.PARLEY_V0,
     privateHosts: values.PARLEY_PRIVATE_HOSTS,
     limitsFile: values.PARLEY_LIMITS?.path ?? null,
@@ -158,6 +195,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: values.PARLEY_LOG_LEVEL,
     xdgRuntimeDir: values.XDG_RUNTIME_DIR ?? null,
   }
+}
+
+function oidcOf(values: z.output<typeof Environment>): OidcConfig | null {
+  const { PARLEY_OIDC_ISSUER: issuer, PARLEY_OIDC_CLIENT_ID: clientId } = values
+  if (issuer !== undefined && clientId !== undefined)
+    return {
+      issuer,
+      clientId,
+      clientSecret: values.PARLEY_OIDC_CLIENT_SECRET ?? null,
+      allowedDomains: values.PARLEY_OIDC_ALLOWED_DOMAINS,
+    }
+  if (issuer !== undefined) throw new ConfigError('PARLEY_OIDC_CLIENT_ID: must be set where PARLEY_OIDC_ISSUER is')
+  if (clientId !== undefined) throw new ConfigError('PARLEY_OIDC_ISSUER: must be set where PARLEY_OIDC_CLIENT_ID is')
+  return null
 }
 
 const isKnown = (name: string): boolean => name in Environment.shape || clientVariables.includes(name)

@@ -1,4 +1,5 @@
 import { tools } from '@parley/agent/tools/tools'
+import { finishSso } from '@parley/contract/users'
 import { forgeMember, offeredForges } from '@parley/forge/forges'
 import type { Driver } from '@parley/sandbox/driver'
 import { processDriver } from '@parley/sandbox/process/driver'
@@ -18,6 +19,9 @@ import { openPepper } from './access/pepper.ts'
 import { keyRoutes } from './access/routes.ts'
 import { accessService } from './access/service.ts'
 import { accessStore } from './access/store.ts'
+import { auditRoutes } from './audit/routes.ts'
+import { auditService } from './audit/service.ts'
+import { auditStore } from './audit/store.ts'
 import type { Config } from './config.ts'
 import { changesIn } from './conversations/changes.ts'
 import { liveHub } from './conversations/live.ts'
@@ -54,8 +58,12 @@ import { secretStore } from './secrets/store.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { settingsService } from './settings/service.ts'
 import { settingsStore } from './settings/store.ts'
+import { invitationsOf } from './users/invitations.ts'
+import { openOidc } from './users/oidc.ts'
 import { userRoutes } from './users/routes.ts'
 import { userService } from './users/service.ts'
+import { ssoCookies } from './users/sso-cookie.ts'
+import { ssoService } from './users/sso.ts'
 import { userStore } from './users/store.ts'
 
 /*
@@ -120,7 +128,21 @@ export async function openServer({
     access.forget()
     lasting.check()
   })
-  const users = userService({ store: userStore(database), access, clock })
+  const people = userStore(database)
+  const users = userService({ store: people, access, clock })
+  const audit = auditService({ store: auditStore(database), clock, cursor, isOwner: users.isOwner, log: said })
+  const invitations = invitationsOf({ store: people, users, clock, baseUrl })
+  const sso = ssoService({
+    store: people,
+    users,
+    audit,
+    clock,
+    cookies: ssoCookies({ secret: pepper, baseUrl }),
+    baseUrl,
+    oidc: config.oidc && openOidc(config.oidc, `${baseUrl}${finishSso.path}`),
+    allowedDomains: config.oidc?.allowedDomains ?? [],
+    log: said,
+  })
   const secrets = secretsService({ store: secretStore(database), seal, cursor })
   const git = gitService({
     store: gitStore(database),
@@ -230,7 +252,8 @@ export async function openServer({
 
   const served = [
     ...keyRoutes(keysOf(access, clock)),
-    ...userRoutes(users, baseUrl),
+    ...auditRoutes(audit),
+    ...userRoutes({ users, invitations, sso, baseUrl }),
     ...secretRoutes(secrets),
     ...settingsRoutes(settings),
     ...gitRoutes(git),
@@ -242,7 +265,7 @@ export async function openServer({
   jobs.start()
   opened.defer(() => jobs.stop(0))
   const door = await listen({
-    served,
+    served: audit.watch(served),
     doors: doorsOf(access, lasting, baseUrl),
     host: config.host,
     port: config.port,

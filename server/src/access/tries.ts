@@ -9,8 +9,8 @@ import type { Clock } from '@parley/store/clock'
 export interface Tries {
   /** Whether more than `times` the allowed mistakes have been made in the open window. */
   isOver(from: string, times?: number): boolean
-  /** Notes a mistake. Throws `quota_exceeded` once there are too many. */
-  wrong(from: string, what: string): void
+  /** Notes a mistake; the same `what` counts once. Throws `quota_exceeded` once there are too many. */
+  wrong(from: string, what?: string): void
   /** Throws `quota_exceeded` when there have been too many mistakes already. */
   mayTry(from: string): void
 }
@@ -54,8 +54,8 @@ export function countTries(allowed: number, clock: Pick<Clock, 'millis'>): Tries
 
     wrong(from, what) {
       const window = open(from) ?? begin(from)
-      if (window.seen.has(what)) return
-      if (window.seen.size < allowed) window.seen.add(what)
+      if (what !== undefined && window.seen.has(what)) return
+      if (what !== undefined && window.seen.size < allowed) window.seen.add(what)
       else window.more += 1
       if (count(window) > allowed) refuse(window)
     },

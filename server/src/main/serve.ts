@@ -49,7 +49,7 @@ type Server = Awaited<ReturnType<typeof openServer>>
 
 /** The owner's first key when one is given, and the link with which the owner takes the account. */
 async function greet(config: Config, { users, access, url }: Server, tell: (line: string) => void): Promise<void> {
-  const owner = await users.ensureOwner()
+  const owner = await users.ensureOwner(config.ownerEmail)
   if (config.ownerApiKey !== null) await access.ensureKey(owner.id, config.ownerApiKey, 'from PARLEY_OWNER_API_KEY')
   if (owner.claimed) return
   tell('Sign in as the owner (this link works once, within an hour):')

@@ -1,22 +1,60 @@
-import { changePassword, claimOwner, getMe, signIn, signOut, updateMe } from '@parley/contract/users'
+import {
+  acceptInvitation,
+  changePassword,
+  claimOwner,
+  createInvitation,
+  deleteInvitation,
+  finishSso,
+  getMe,
+  listInvitations,
+  signIn,
+  signOut,
+  startSso,
+  updateMe,
+} from '@parley/contract/users'
 import type { CallAnswer } from '@parley/wire/serve'
 import { serve } from '@parley/wire/serve'
 import { sessionCookie } from '../access/cookie.ts'
+import type { Invitations } from './invitations.ts'
 import type { NewSession, Users } from './service.ts'
+import type { Redirect, Sso } from './sso.ts'
 
-export const userRoutes = (users: Users, baseUrl: string) => [
+interface Parts {
+  users: Users
+  invitations: Invitations
+  sso: Sso
+  baseUrl: string
+}
+
+export const userRoutes = ({ users, invitations, sso, baseUrl }: Parts) => [
   serve(getMe, ({ who }) => users.me(who.owner)),
   serve(updateMe, ({ who, body }) => users.updateMe(who.owner, body)),
-  serve(claimOwner, async ({ body, request, answer }) => signedIn(answer, baseUrl, await users.claim(body, request.ip))),
+  serve(claimOwner, async ({ body, request, answer }) =>
+    signedIn(answer, baseUrl, await users.claim(body, request.ip)),
+  ),
   serve(signIn, async ({ body, request, answer }) => signedIn(answer, baseUrl, await users.signIn(body, request.ip))),
   serve(signOut, async ({ who, query, answer }) => {
     answer.header('set-cookie', sessionCookie(baseUrl, null, null))
     return users.signOut(who, query.everywhere)
   }),
-  serve(changePassword, ({ who, body }) => users.changePassword(who.owner, who.id, body)),
+  serve(changePassword, ({ who, body, request }) => users.changePassword(who, body, request.ip)),
+  serve(listInvitations, ({ who }) => invitations.list(who.owner)),
+  serve(createInvitation, ({ who, body }) => invitations.create(who.owner, body)),
+  serve(deleteInvitation, ({ who, params }) => invitations.remove(who.owner, params.id)),
+  serve(acceptInvitation, async ({ body, request, answer }) =>
+    signedIn(answer, baseUrl, await invitations.accept(body, request.ip)),
+  ),
+  serve(startSso, async ({ query, answer }) => redirected(answer, await sso.start(query.return_to))),
+  serve(finishSso, async ({ query, request, answer }) => redirected(answer, await sso.finish(query, request))),
 ]
 
 function signedIn(answer: CallAnswer, baseUrl: string, { user, token, expiresAt }: NewSession) {
   answer.header('set-cookie', sessionCookie(baseUrl, token, expiresAt))
   return { user }
+}
+
+function redirected(answer: CallAnswer, { location, cookies }: Redirect): string {
+  for (const cookie of cookies) answer.header('set-cookie', cookie)
+  answer.header('location', location)
+  return ''
 }

@@ -1,9 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { Problem } from '@parley/contract/problems'
 import type { OwnerClaim, ProfileUpdate, User } from '@parley/contract/users'
 import type { Clock } from '@parley/store/clock'
 import type { Access } from '../access/service.ts'
+import { countTries } from '../access/tries.ts'
+import { oneTimeToken, tokenHash } from './one-time-token.ts'
 import type { UserRow, UserStore } from './store.ts'
 
 /** People, and how they prove at the page who they are. */
@@ -11,12 +13,18 @@ import type { UserRow, UserStore } from './store.ts'
 export type Users = ReturnType<typeof userService>
 
 const claimLife = 3_600_000
-/** Guessing is slow by argon2; this bounds how much of the machine it may take. */
-const guesses = 10
-const guessWindow = 60_000
+/** Wrong passwords and links in a minute of one address, and for one account whatever the address. */
+const allowedTries = 10
+const allowedForAccount = 100
+/** Passwords that are checked at a time: each takes a core for a twentieth of a second, and 19 MiB. */
+const mostChecks = 8
 
-const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest()
 const shown = ({ id, email, name, role, created_at }: UserRow): User => ({ id, email, name, role, created_at })
+
+interface PasswordChange {
+  old_password: string
+  new_password: string
+}
 
 export interface NewSession {
   user: User
@@ -25,38 +33,46 @@ export interface NewSession {
 }
 
 export function userService({ store, access, clock }: { store: UserStore; access: Access; clock: Clock }) {
-  const tried = new Map<string, { count: number; until: number }>()
+  const tries = countTries(allowedTries, clock)
+  const accounts = countTries(allowedForAccount, clock)
+  let checks = 0
 
-  function mayTry(from: string): void {
-    const now = clock.millis()
-    if (tried.size > 10_000) tried.clear()
-    const seen = tried.get(from)
-    const open = seen !== undefined && seen.until > now ? seen : { count: 0, until: now + guessWindow }
-    open.count += 1
-    tried.set(from, open)
-    if (open.count > guesses)
-      throw new Problem('quota_exceeded', 'Too many tries; wait a minute.', { retryAfter: Math.ceil((open.until - now) / 1_000) })
+  /** Whether the password is that of the row. An unknown person takes as long as a wrong password. */
+  async function matches(row: UserRow | undefined, password: string): Promise<boolean> {
+    if (checks >= mostChecks) throw new Problem('unavailable', 'Too many people sign in just now.', { retryAfter: 1 })
+    checks += 1
+    try {
+      const right = await verify(row?.password_hash ?? nobodysHash, password)
+      return right && row !== undefined && row.password_hash !== null
+    } finally {
+      checks -= 1
+    }
   }
 
+  /** The row if the password is right. Problem `sign_in_failed`, and `quota_exceeded` after too many. */
+  async function checked(row: UserRow | undefined, password: string, from: string, account: string): Promise<UserRow> {
+    tries.mayTry(from)
+    accounts.mayTry(account)
+    if ((await matches(row, password)) && row !== undefined) return row
+    accounts.wrong(account)
+    tries.wrong(from)
+    throw new Problem('sign_in_failed')
+  }
+
+  /** Opens a browser session. */
   async function session(row: UserRow): Promise<NewSession> {
-    const token = randomBytes(32).toString('base64url')
+    const token = oneTimeToken()
     return { user: shown(row), token, ...(await access.openSession(row.id, token)) }
   }
 
-  async function checked(row: UserRow | undefined, password: string): Promise<UserRow> {
-    // An unknown e-mail takes as long as a wrong password, so that neither can be told from the other.
-    const right = await verify(row?.password_hash ?? nobodysHash, password).catch(() => false)
-    if (row === undefined || row.password_hash === null || !right) throw new Problem('sign_in_failed')
-    return row
-  }
-
   return {
-    /** The owner of this server, made at the first start. */
-    async ensureOwner(): Promise<{ id: string; claimed: boolean }> {
+    /** The owner of this server, made at the first start; with this e-mail, unless there is one already. */
+    async ensureOwner(email: string | null = null): Promise<{ id: string; claimed: boolean }> {
       await store.insertOwner(clock.id())
+      if (email !== null) await store.setOwnerEmail(email)
       const owner = await store.owner()
       if (owner === undefined) throw new Error('there is no owner after one was made')
-      return { id: owner.id, claimed: owner.password_hash !== null }
+      return { id: owner.id, claimed: owner.password_hash !== null || owner.sso_subject !== null }
     },
 
     /** A member with this e-mail, made unless there is one. Who may be one is the caller's to decide. */
@@ -69,34 +85,49 @@ export function userService({ store, access, clock }: { store: UserStore; access
 
     /** A token for the link with which the owner sets e-mail and password; the one before it is void. Valid for an hour. */
     async claimToken(owner: string): Promise<string> {
-      const token = randomBytes(32).toString('base64url')
+      const token = oneTimeToken()
       await store.putToken(tokenHash(token), 'claim', owner, new Date(clock.millis() + claimLife).toISOString())
       return token
     },
 
     async claim({ token, email, password }: OwnerClaim, from: string): Promise<NewSession> {
-      mayTry(from)
+      tries.mayTry(from)
       const password_hash = await hash(password)
       const row = await store.transaction(async (rows) => {
         const id = await rows.useToken(tokenHash(token), 'claim')
-        if (id === undefined) throw new Problem('gone', 'This link has been used or is too old. A start of the server prints a new one.')
+        if (id === undefined) return undefined
+        const other = await rows.byEmail(email)
+        if (other !== undefined && other.id !== id)
+          throw new Problem('state_conflict', 'Another person has this e-mail.')
         return rows.update(id, { email, password_hash })
       })
-      if (row === undefined) throw new Error('the owner is not there')
-      return session(row)
+      if (row !== undefined) return session(row)
+      tries.wrong(from)
+      throw new Problem('gone', 'This link has been used or is too old. A start of the server prints a new one.')
     },
 
     async signIn({ email, password }: { email: string; password: string }, from: string): Promise<NewSession> {
-      mayTry(from)
-      return session(await checked(await store.byEmail(email), password))
+      return session(await checked(await store.byEmail(email), password, from, email))
     },
 
-    async changePassword(id: string, keep: string, { old_password, new_password }: { old_password: string; new_password: string }) {
-      mayTry(id)
-      await checked(await store.get(id), old_password)
-      await store.update(id, { password_hash: await hash(new_password) })
-      await access.closeSessions(id, keep)
-      return { success: true as const }
+    /** Ends all other sessions of the person; `who` is the one that goes on. */
+    async changePassword(
+      who: { owner: string; id: string },
+      change: PasswordChange,
+      from: string,
+    ): Promise<{ success: true }> {
+      const row = await store.get(who.owner)
+      await checked(row, change.old_password, from, row?.email ?? who.owner)
+      await store.update(who.owner, { password_hash: await hash(change.new_password) })
+      await access.closeSessions(who.owner, who.id)
+      return { success: true }
+    },
+
+    session,
+    tries,
+
+    async isOwner(id: string): Promise<boolean> {
+      return (await store.get(id))?.role === 'owner'
     },
 
     async signOut(who: { owner: string; kind: string; id: string }, everywhere: boolean) {

@@ -10,10 +10,22 @@ export interface UserRow {
   name: string | null
   role: UserRole
   created_at: string
+  /** Issuer and subject of the identity provider. */
+  sso_subject: string | null
+}
+
+export interface InvitationRow {
+  id: string
+  email: string
+  hash: Buffer
+  created_at: string
+  expires_at: string
+  accepted_at: string | null
 }
 
 interface Tables {
-  app_user: UserRow
+  app_user: UserRow & { updated_at: string }
+  invitation: InvitationRow
   one_time_token: { hash: Buffer; purpose: string; user_id: string; expires_at: string }
 }
 
@@ -22,16 +34,24 @@ export type UserStore = Transactional<Rows>
 
 export const userStore = (database: Database): UserStore => transactional(database, userRows)
 
-const columns = ['id', 'email', 'password_hash', 'name', 'role', 'created_at'] as const
+const columns = ['id', 'email', 'password_hash', 'name', 'role', 'created_at', 'sso_subject'] as const
 
 function userRows(database: Database) {
   const db = database.withTables<Tables>()
   return {
     get: (id: string): Promise<UserRow | undefined> =>
-      db.selectFrom('app_user').select([...columns]).where('id', '=', id).executeTakeFirst(),
+      db
+        .selectFrom('app_user')
+        .select([...columns])
+        .where('id', '=', id)
+        .executeTakeFirst(),
 
     owner: (): Promise<UserRow | undefined> =>
-      db.selectFrom('app_user').select([...columns]).where('role', '=', 'owner').executeTakeFirst(),
+      db
+        .selectFrom('app_user')
+        .select([...columns])
+        .where('role', '=', 'owner')
+        .executeTakeFirst(),
 
     byEmail: (email: string): Promise<UserRow | undefined> =>
       db
@@ -40,19 +60,40 @@ function userRows(database: Database) {
         .where(sql<boolean>`lower(email) = lower(${email})`)
         .executeTakeFirst(),
 
+    bySubject: (subject: string): Promise<UserRow | undefined> =>
+      db
+        .selectFrom('app_user')
+        .select([...columns])
+        .where('sso_subject', '=', subject)
+        .executeTakeFirst(),
+
     /** There is one owner: whoever comes second is told nothing and finds the first. */
     async insertOwner(id: string): Promise<void> {
       await sql`insert into app_user (id, role) values (${id}, 'owner') on conflict do nothing`.execute(db)
     },
 
-    async insertMember(id: string, email: string): Promise<void> {
-      await sql`insert into app_user (id, email, role) values (${id}, ${email}, 'member') on conflict do nothing`.execute(db)
+    /** False when somebody has this e-mail. */
+    async insertMember(id: string, email: string): Promise<boolean> {
+      const { numAffectedRows } =
+        await sql`insert into app_user (id, email, role) values (${id}, ${email}, 'member') on conflict do nothing`.execute(
+          db,
+        )
+      return numAffectedRows === 1n
     },
 
-    async update(id: string, change: Partial<Pick<UserRow, 'email' | 'password_hash' | 'name'>>): Promise<UserRow | undefined> {
+    /** The owner's e-mail, where the owner has none yet. */
+    async setOwnerEmail(email: string): Promise<void> {
+      await sql`update app_user set email = ${email} where role = 'owner' and email is null
+        and not exists (select from app_user where lower(email) = lower(${email}))`.execute(db)
+    },
+
+    async update(
+      id: string,
+      change: Partial<Pick<UserRow, 'email' | 'password_hash' | 'name' | 'sso_subject'>>,
+    ): Promise<UserRow | undefined> {
       return db
         .updateTable('app_user')
-        .set({ ...change, ...{ updated_at: sql`now()` } })
+        .set({ ...change, updated_at: sql`now()` })
         .where('id', '=', id)
         .returning([...columns])
         .executeTakeFirst()
@@ -68,6 +109,33 @@ function userRows(database: Database) {
       const rows = await database.rows(sql<{ user_id: string }>`
         delete from one_time_token where hash = ${hash} and purpose = ${purpose} and expires_at > now() returning user_id`)
       return rows[0]?.user_id
+    },
+
+    invitations: (): Promise<InvitationRow[]> =>
+      db.selectFrom('invitation').selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').execute(),
+
+    /** Takes the place of an open one for the same address. */
+    async putInvitation(row: InvitationRow): Promise<void> {
+      await sql`delete from invitation where lower(email) = lower(${row.email}) and accepted_at is null`.execute(db)
+      await db.insertInto('invitation').values(row).execute()
+    },
+
+    async deleteInvitation(id: string): Promise<boolean> {
+      const done = await db.deleteFrom('invitation').where('id', '=', id).executeTakeFirst()
+      return done.numDeletedRows === 1n
+    },
+
+    /** Whom the invitation was for; it is used up by this. */
+    async useInvitation(hash: Buffer, at: string): Promise<string | undefined> {
+      const row = await db
+        .updateTable('invitation')
+        .set({ accepted_at: at })
+        .where('hash', '=', hash)
+        .where('accepted_at', 'is', null)
+        .where('expires_at', '>', at)
+        .returning('email')
+        .executeTakeFirst()
+      return row?.email
     },
   }
 }
