@@ -36,7 +36,7 @@ async function fill(zip: ZipFile, out: PassThrough, conversation: AppConversatio
     if (last === undefined) break
     for (const row of page.slice(0, -1))
       zip.addBuffer(Buffer.from(recordText(row)), fileName(row), { mtime: new Date(row.at) })
-    await reached(zip, out, last, gone)
+    await reached(zip, last, gone)
     seq = last.seq
   }
   zip.end()
@@ -46,7 +46,7 @@ async function fill(zip: ZipFile, out: PassThrough, conversation: AppConversatio
  * Adds an entry and resolves when it is its turn: all entries before it are written, and it waits for the reader as a stream
  * does. Resolves also when the reader has left.
  */
-async function reached(zip: ZipFile, out: PassThrough, row: EventRow, gone: Promise<void>): Promise<void> {
+async function reached(zip: ZipFile, row: EventRow, gone: Promise<void>): Promise<void> {
   const turn = new Promise<void>((resolve) => {
     zip.addReadStreamLazy(fileName(row), { mtime: new Date(row.at) }, (give) => {
       give(null, Source.from([Buffer.from(recordText(row))], { objectMode: false }))
