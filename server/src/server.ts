@@ -32,6 +32,7 @@ import { conversationRoutes } from './conversations/routes.ts'
 import { keptRuns } from './conversations/run/kept.ts'
 import { runJobKind } from './conversations/run/run.ts'
 import { conversationService } from './conversations/service.ts'
+import { skillStore } from './conversations/skills/store.ts'
 import { startTasks } from './conversations/start/start-tasks.ts'
 import { startJobKind } from './conversations/start/start.ts'
 import { startSteps } from './conversations/start/steps.ts'
@@ -197,6 +198,7 @@ export async function openServer({
     deadlineMs: limits.start.deadline,
   })
   const steps = startSteps({
+    skills: skillStore(database),
     store: taskRows,
     conversations: conversationRows,
     tasks,

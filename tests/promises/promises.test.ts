@@ -33,8 +33,6 @@ const notServed: readonly string[] = [
   'conversations.downloadFile',
   'conversations.uploadFiles',
   'conversations.download',
-  'conversations.skills',
-  'conversations.hooks',
   'events.socket',
   'sandboxes.listSecrets',
   'sandboxes.readSecret',

@@ -1,7 +1,12 @@
+import type { McpServer } from '@parley/agent/mcp/config'
 import type { LlmConfig } from '@parley/agent/model/config'
+import { mergedHooks, type PinnedPlugin } from '@parley/agent/plugins/merge'
+import type { Skill } from '@parley/agent/skills/skill'
 import type { HookConfig } from '@parley/contract/hook-config'
+import type { McpConfig } from '@parley/contract/mcp-config'
 import type { StoredSettings } from '@parley/contract/settings'
 import type { StartRequestEcho } from '@parley/contract/start-request'
+import type { Extensions } from './skills/load.ts'
 
 /*
  * What a conversation was started with. Taken once, from the settings of that moment: a later change of settings is for later
@@ -18,28 +23,36 @@ export interface ConversationConfig {
   enable_default_condenser: boolean
   disabled_skills: string[]
   system_message_suffix: string | null
-  /** What the repository says to agents, as it was at the start. */
-  repository_notes: string | null
+  /** What the repository and the plugins say to agents, as it was at the start. */
+  skills: Skill[]
+  plugins: PinnedPlugin[]
+  /** Servers that plugins bring; those of the settings are sealed. */
+  plugin_servers: Record<string, McpServer>
   hook_config: HookConfig | null
 }
 
 export interface SealedConfig {
   llm_api_key: string | null
   search_api_key: string | null
+  mcp_config: McpConfig | null
   /** Handed over with the start request; they win over stored secrets of the same name. */
   secrets: Record<string, string>
 }
 
 export const demoModel = 'parley/demo'
 
+/** The conversation's model: the request's, the settings' or the built-in one. */
+export const modelOf = (settings: StoredSettings, request: Pick<StartRequestEcho, 'llm_model'>): string =>
+  request.llm_model ?? (settings.llm_model || demoModel)
+
 export function configOf(
   settings: StoredSettings,
   request: StartRequestEcho,
-  notes: string | null,
+  extensions: Extensions,
 ): ConversationConfig {
   return {
     llm: {
-      model: request.llm_model ?? (settings.llm_model || demoModel),
+      model: modelOf(settings, request),
       ...(settings.llm_base_url ? { base_url: settings.llm_base_url } : {}),
     },
     max_iterations: settings.max_iterations,
@@ -50,13 +63,16 @@ export function configOf(
     enable_default_condenser: settings.enable_default_condenser,
     disabled_skills: settings.disabled_skills ?? [],
     system_message_suffix: request.system_message_suffix,
-    repository_notes: notes,
-    hook_config: request.hook_config,
+    skills: extensions.skills,
+    plugins: extensions.plugins,
+    plugin_servers: extensions.mcp,
+    hook_config: mergedHooks([request.hook_config, extensions.hooks]),
   }
 }
 
 export const sealedOf = (settings: StoredSettings, secrets: Record<string, string>): SealedConfig => ({
   llm_api_key: settings.llm_api_key,
   search_api_key: settings.search_api_key,
+  mcp_config: settings.mcp_config,
   secrets,
 })

@@ -17,6 +17,8 @@ import type { Recent } from './log/recent.ts'
 import { newRow } from './log/record.ts'
 import { logStore } from './log/store.ts'
 import type { Kept } from './run/kept.ts'
+import { skillsOf } from './skills/skills.ts'
+import { skillStore } from './skills/store.ts'
 import { type Filters, sortColumn, type Whole } from './store.ts'
 import { eventsTopic, inboxTopic, runJob } from './topics.ts'
 import { viewOf } from './view.ts'
@@ -45,6 +47,7 @@ const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
 export function conversationService(parts: ConversationParts) {
   const { store, taskRows, sandboxes, wake, clock, cursor } = parts
   const view = viewOf(parts)
+  const skills = skillsOf(skillStore(parts.database))
 
   async function own(owner: string, id: string): Promise<Whole> {
     const row = await store.get(owner, id)
@@ -103,6 +106,7 @@ export function conversationService(parts: ConversationParts) {
     ...beginner(parts),
     own,
     append,
+    skills,
     sandboxOf,
     watch: watcher(parts),
 
@@ -162,8 +166,8 @@ export function conversationService(parts: ConversationParts) {
       const row = await own(owner, id)
       allowed(row, 'message')
       const status = await reachable(row)
-      const event: NewEvent = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run }
-      const stored = await append(row, event, run)
+      const said = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run } as const
+      const stored = await append(row, await skills.told(id, said), run)
       await store.moved(id)
       if (row.sandbox_id !== null) await sandboxes.touch(row.sandbox_id)
       const note = status === 'PAUSED' && run ? 'The sandbox is resumed for it.' : null

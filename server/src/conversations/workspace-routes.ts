@@ -1,5 +1,13 @@
 import { explainConversation, getFinalResponse } from '@parley/contract/conversation-insight'
-import { downloadFile, downloadTrajectory, listFiles, readFile, uploadFiles } from '@parley/contract/workspace'
+import {
+  downloadFile,
+  downloadTrajectory,
+  listConversationHooks,
+  listConversationSkills,
+  listFiles,
+  readFile,
+  uploadFiles,
+} from '@parley/contract/workspace'
 import { serve } from '@parley/wire/serve'
 import type { WorkspaceFiles } from './files.ts'
 import type { Insight } from './insight.ts'
@@ -29,6 +37,12 @@ export const workspaceRoutes = ({ conversations, files, insight, logs }: Parts) 
   ),
   serve(downloadTrajectory, async ({ who, params }) =>
     trajectoryOf(await conversations.get(who.owner, params.id), logs),
+  ),
+  serve(listConversationSkills, async ({ who, params }) =>
+    conversations.skills.list((await conversations.own(who.owner, params.id)).id),
+  ),
+  serve(listConversationHooks, async ({ who, params }) =>
+    conversations.skills.hooks((await conversations.own(who.owner, params.id)).id),
   ),
   serve(explainConversation, ({ who, params }) => insight.why(who.owner, params.id)),
   serve(getFinalResponse, ({ who, params }) => insight.finalResponse(who.owner, params.id)),

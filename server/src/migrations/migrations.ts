@@ -1,5 +1,7 @@
 import { first } from './0001-first.ts'
+import { webhooks } from './0002-webhooks.ts'
 import { people } from './0003-people.ts'
+import { extensions } from './0004-extensions.ts'
 
 /** One list for the whole database, in order. Forward only. */
-export const migrations = { '0001-first': first, '0003-people': people }
+export const migrations = { '0001-first': first, '0002-webhooks': webhooks, '0003-people': people, '0004-extensions': extensions }

@@ -118,18 +118,3 @@ export async function installGitHooks(hands: Hands, dir: string): Promise<void> 
   const { code, stderr } = await hands.run({ script: hookScript, args: [dir, script] })
   if (code !== 0) throw new StartFailed(`the pre-commit hook could not be installed: ${lastLines(stderr)}`)
 }
-
-const notesFiles = ['AGENTS.md', 'AGENT.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules']
-const mostNotes = 32 * 1024
-
-/** What the repository wants every agent to know; null when it says nothing. */
-export async function repositoryNotes(hands: Hands, dir: string): Promise<string | null> {
-  const file = await find(hands, dir, notesFiles)
-  if (file === null) return null
-  const { code, stdout } = await hands.run({
-    script: 'head -c "$2" -- "$1"',
-    args: [`${dir}/${file}`, String(mostNotes)],
-  })
-  const text = stdout.toString('utf8').trim()
-  return code === 0 && text !== '' ? text : null
-}

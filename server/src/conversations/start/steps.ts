@@ -1,4 +1,8 @@
+import { withParameters } from '@parley/agent/plugins/parameters'
+import { type UserMessage, withSkills } from '@parley/agent/skills/activate'
+import type { Skill } from '@parley/agent/skills/skill'
 import type { NewEvent } from '@parley/contract/events'
+import type { GitProvider } from '@parley/contract/git-provider'
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
@@ -9,9 +13,11 @@ import type { Limits } from '../../limits.ts'
 import type { Sandboxes } from '../../sandboxes/service.ts'
 import { builtInSpec } from '../../sandboxes/service.ts'
 import type { SettingsService } from '../../settings/service.ts'
-import { configOf, type SealedConfig, sealedOf } from '../config.ts'
+import { configOf, modelOf, type SealedConfig, sealedOf } from '../config.ts'
 import { newRow } from '../log/record.ts'
 import { logStore } from '../log/store.ts'
+import { loadExtensions, noExtensions } from '../skills/load.ts'
+import { type SkillStore, skillStore } from '../skills/store.ts'
 import { conversationStore, type ConversationStore } from '../store.ts'
 import { firstTitle, usualTitle } from '../title.ts'
 import { runJob, startTopic } from '../topics.ts'
@@ -30,6 +36,7 @@ export interface StepParts {
   tasks: StartTasks
   sandboxes: Sandboxes
   settings: SettingsService
+  skills: SkillStore
   git: Git
   seal: Seal
   jobs: Jobs
@@ -100,8 +107,20 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       await workspace.installGitHooks(await hands(task, signal), await workingDir(parts, task))
     },
 
-    // What the repository says to agents is read when the conversation is made; nothing is written here.
-    async SETTING_UP_SKILLS() {},
+    async SETTING_UP_SKILLS(task, signal) {
+      const stored = await settings.stored(task.owner_id)
+      const wanted = {
+        dir: await workingDir(parts, task),
+        model: modelOf(stored, task.request),
+        plugins: task.request.plugins ?? [],
+        disabled: stored.disabled_skills ?? [],
+        forge: async (kind: GitProvider, name: string) => (await git.cloneSource(task.owner_id, kind, name)).url,
+      }
+      const extensions = await loadExtensions(await hands(task, signal), wanted, signal)
+      if (extensions.problems.length > 0)
+        await notice(parts, task, 'skills_skipped', `Not loaded:\n${extensions.problems.join('\n')}`, 'warning')
+      await parts.skills.stage(task.id, extensions)
+    },
 
     STARTING_CONVERSATION: (task, signal) => begin(parts, task, signal),
   }
@@ -136,10 +155,8 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   const hands = await sandboxes.hands(owner, task.sandbox_id, signal)
   const dir = await workingDir(parts, task)
   const stored = await settings.stored(owner)
-  // One after the other: side by side they would need a second shell, which costs more than both.
-  const notes = await workspace.repositoryNotes(hands, dir)
   const base = await workspace.baseCommit(hands, dir)
-  const config = configOf(stored, task.request, notes)
+  const config = configOf(stored, task.request, (await parts.skills.staged(task.id)) ?? noExtensions)
   const handed = task.sealed === null ? {} : await openSecrets(seal, task, task.sealed)
   const sealed: SealedConfig = sealedOf(stored, handed)
   const place = `conversation.sealed_config.${task.conversation_id}`
@@ -150,7 +167,7 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   await store.transaction(async (rows, tx) => {
     // Ends the task first: from here on nobody can queue a message that this transaction does not see.
     if ((await rows.pass(task.id, 'READY')) === undefined) throw new workspace.StartFailed('the start was cancelled')
-    const events = firstEvents(fresh, await rows.queued(task.id))
+    const events = firstEvents(fresh, await rows.queued(task.id), config.skills)
     const wants = events.some((event) => event.kind === 'MessageEvent' && event.run !== false)
     const made = await conversationStore(tx).insert({
       id: task.conversation_id,
@@ -180,12 +197,13 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
     const log = events.map((event) => newRow(event, clock.id(), clock.now()))
     await logStore(tx).append(task.conversation_id, log, { wants, revives: [] })
     await rows.dequeue(task.id)
+    await skillStore(tx).unstage(task.id)
     if (wants) await jobs.spawn(tx, { kind: runJob, key: task.conversation_id, input: null, affinity })
   })
   wake.tell(startTopic(task.id))
 }
 
-function firstEvents(task: StartTaskRow, queued: { content: unknown }[]): NewEvent[] {
+function firstEvents(task: StartTaskRow, queued: { content: unknown }[], skills: readonly Skill[]): NewEvent[] {
   const notices = task.notices.map((said): NewEvent => ({
     kind: 'NoticeEvent',
     source: 'environment',
@@ -193,20 +211,29 @@ function firstEvents(task: StartTaskRow, queued: { content: unknown }[]): NewEve
     detail: said.detail,
     level: said.level,
   }))
+  const first = withParameters(task.request.initial_message, task.request.plugins ?? [])
   const messages = [
-    ...(task.request.initial_message === null ? [] : [task.request.initial_message.content]),
+    ...(first === null ? [] : [first.content]),
     // Checked by the contract when it was queued.
     ...queued.map((message) => message.content as NonNullable<StartTaskRow['request']['initial_message']>['content']),
   ]
-  return [
-    ...notices,
-    ...messages.map((content): NewEvent => ({
+  return [...notices, ...spoken(messages, skills)]
+}
+
+/** Each message with the skills that it is the first to mention. */
+function spoken(messages: readonly UserMessage['llm_message']['content'][], skills: readonly Skill[]): NewEvent[] {
+  const known = new Set<string>()
+  return messages.map((content) => {
+    const said: UserMessage = {
       kind: 'MessageEvent',
       source: 'user',
       llm_message: { role: 'user', content },
       run: true,
-    })),
-  ]
+    }
+    const event = withSkills(said, skills, known)
+    for (const name of event.activated_skills ?? []) known.add(name)
+    return event
+  })
 }
 
 async function openSecrets(seal: Seal, task: StartTaskRow, sealed: string): Promise<Record<string, string>> {

@@ -1,0 +1,55 @@
+import type { McpServer } from '@parley/agent/mcp/config'
+import { fetchPlugin } from '@parley/agent/plugins/fetch'
+import { loadPlugin } from '@parley/agent/plugins/load'
+import { type Brought, mergedPlugins } from '@parley/agent/plugins/merge'
+import { type ForgeAddress, placeOf, PluginFailed } from '@parley/agent/plugins/source'
+import { loadSkills } from '@parley/agent/skills/load'
+import { mergedSkills, type Skill } from '@parley/agent/skills/skill'
+import type { HookConfig } from '@parley/contract/hook-config'
+import type { PluginInput } from '@parley/contract/plugins'
+import type { Hands } from '@parley/sandbox/driver'
+import { StartFailed } from '../start/repository.ts'
+
+/** What joins the agent of one conversation: from its plugins and from its repository. */
+export interface Extensions {
+  skills: Skill[]
+  plugins: Brought['plugins']
+  /** Of plugins. */
+  hooks: HookConfig | null
+  mcp: Record<string, McpServer>
+  /** What could not be loaded, for the user. */
+  problems: string[]
+}
+
+export const noExtensions: Extensions = { skills: [], plugins: [], hooks: null, mcp: {}, problems: [] }
+
+export interface Wanted {
+  dir: string
+  /** As `provider/model`. */
+  model: string
+  plugins: readonly PluginInput[]
+  forge: ForgeAddress
+  disabled: readonly string[]
+}
+
+/** Rejects with `StartFailed` when a plugin cannot be had. What the repository says wins over plugins. */
+export async function loadExtensions(hands: Hands, wanted: Wanted, signal: AbortSignal): Promise<Extensions> {
+  const { dir, model, plugins, forge, disabled } = wanted
+  const loaded = []
+  for (const plugin of plugins) {
+    try {
+      const fetched = await fetchPlugin(hands, plugin, await placeOf(plugin, forge), dir, signal)
+      loaded.push(await loadPlugin(hands, plugin, fetched, signal))
+    } catch (error) {
+      if (error instanceof PluginFailed) throw new StartFailed(error.message, { cause: error })
+      throw error
+    }
+  }
+  const brought = mergedPlugins(loaded)
+  const own = await loadSkills(hands, dir, model, signal)
+  return {
+    ...brought,
+    skills: mergedSkills([brought.skills, own.skills], disabled),
+    problems: [...loaded.flatMap((plugin) => plugin.problems), ...own.problems],
+  }
+}
