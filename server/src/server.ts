@@ -13,9 +13,12 @@ import { openWake } from '@parley/store/wake'
 import { listen } from '@parley/wire/listen'
 import { outbound } from '@parley/wire/outbound'
 import { doorsOf } from './access/doors.ts'
+import { idempotencyStore } from './access/idempotency-store.ts'
+import { openIdempotency } from './access/idempotency.ts'
 import { keysOf } from './access/keys.ts'
 import { lastingCalls } from './access/lasting.ts'
 import { openPepper } from './access/pepper.ts'
+import { bucketOfStart, rateLimits } from './access/rates.ts'
 import { keyRoutes } from './access/routes.ts'
 import { accessService } from './access/service.ts'
 import { accessStore } from './access/store.ts'
@@ -24,6 +27,9 @@ import { auditService } from './audit/service.ts'
 import { auditStore } from './audit/store.ts'
 import type { Config } from './config.ts'
 import { changesIn } from './conversations/changes.ts'
+import { workspaceFiles } from './conversations/files.ts'
+import { insightStore } from './conversations/insight-store.ts'
+import { insightOf } from './conversations/insight.ts'
 import { liveHub } from './conversations/live.ts'
 import { groupedAppends } from './conversations/log/group.ts'
 import { recentEvents } from './conversations/log/recent.ts'
@@ -39,14 +45,23 @@ import { startSteps } from './conversations/start/steps.ts'
 import { startTaskStore } from './conversations/start/store.ts'
 import { conversationStore } from './conversations/store.ts'
 import { runJob, startJob } from './conversations/topics.ts'
+import { workspaceRoutes } from './conversations/workspace-routes.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { eventService } from './events/service.ts'
+import { eventSockets } from './events/socket.ts'
 import { eventStore } from './events/store.ts'
 import { gitRoutes } from './git/routes.ts'
 import { gitService } from './git/service.ts'
 import { gitStore } from './git/store.ts'
+import { healthRoutes } from './health/routes.ts'
+import { healthService, type Readiness } from './health/service.ts'
+import { version } from './health/version.ts'
 import type { Log } from './log.ts'
 import { migrations } from './migrations/migrations.ts'
+import { modelRoutes } from './models/routes.ts'
+import { modelService } from './models/service.ts'
+import { pageFolder } from './page-folder.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
@@ -59,6 +74,9 @@ import { secretStore } from './secrets/store.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { settingsService } from './settings/service.ts'
 import { settingsStore } from './settings/store.ts'
+import { sharedRoutes } from './shared/routes.ts'
+import { sharedService } from './shared/service.ts'
+import { sharedStore } from './shared/store.ts'
 import { invitationsOf } from './users/invitations.ts'
 import { openOidc } from './users/oidc.ts'
 import { userRoutes } from './users/routes.ts'
@@ -66,6 +84,8 @@ import { userService } from './users/service.ts'
 import { ssoCookies } from './users/sso-cookie.ts'
 import { ssoService } from './users/sso.ts'
 import { userStore } from './users/store.ts'
+import { v0Routes } from './v0/routes.ts'
+import { v0Service } from './v0/service.ts'
 
 /*
  * The wiring, ground floor first: what stands lower cannot name what stands higher.
@@ -250,6 +270,11 @@ export async function openServer({
     baseUrl,
   })
   const changes = changesIn({ sandboxes })
+  const readiness: Readiness = { closing: false }
+  const claimed = async () => (await users.ensureOwner()).claimed
+  const health = healthService({ database, readiness, clock, config, version, claimed, gitProviders: offeredForges() })
+  const insight = insightOf({ store: insightStore(database), conversations })
+  const idempotency = openIdempotency({ store: idempotencyStore(database), seal, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 
   const served = [
@@ -259,9 +284,15 @@ export async function openServer({
     ...secretRoutes(secrets),
     ...settingsRoutes(settings),
     ...gitRoutes(git),
+    ...modelRoutes(modelService({ cursor })),
     ...sandboxRoutes(sandboxes, specs),
     ...conversationRoutes(conversations, tasks, changes),
-    ...eventRoutes(events, conversations),
+    ...workspaceRoutes({ conversations, files: workspaceFiles({ sandboxes }), insight, logs }),
+    ...eventRoutes(events, conversations, eventSockets({ events, conversations })),
+    ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),
+    ...v0Routes(v0Service({ conversations, tasks, enabled: config.v0 })),
+    ...healthRoutes(health),
+    ...docsRoutes(),
   ]
 
   jobs.start()
@@ -269,6 +300,10 @@ export async function openServer({
   const door = await listen({
     served: audit.watch(served),
     doors: doorsOf(access, lasting, baseUrl),
+    limits: rateLimits(limits.rates, clock),
+    bucket: bucketOfStart,
+    idempotency,
+    assets: { dir: pageFolder() },
     host: config.host,
     port: config.port,
     log,
@@ -300,8 +335,10 @@ export async function openServer({
     driver,
     /** Stops taking work, finishes or hands back what is under way, and lets go of everything. */
     async close(graceMs: number): Promise<void> {
+      readiness.closing = true
       await keeper.stop()
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
+      idempotency.close()
       await kept.close()
       await driver[Symbol.asyncDispose]()
       await wake.close()

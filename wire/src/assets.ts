@@ -27,8 +27,9 @@ export async function serveAssets(
   function send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.url.replace(/\?.*$/s, '')
     if (notPages.some((start) => path.startsWith(start))) return notFound(request)
-    const name = (request.params as { '*': string })['*']
-    const isFile = name !== '' && !name.split('/').includes('..') && existsSync(join(dir, name)) && !name.endsWith('/')
+    const asked = (request.params as { '*': string })['*']
+    const name = [asked, `${asked}.html`].find((one) => isHere(dir, one)) ?? ''
+    const isFile = name !== ''
     const isPage = request.headers.accept?.includes('text/html') === true && existsSync(join(dir, 'index.html'))
     if (!isFile && !isPage) return notFound(request)
     const isHashed = isFile && name.startsWith('assets/')
@@ -42,3 +43,10 @@ export async function serveAssets(
 
   app.get(`${root}*`, { config: { open: true } }, send)
 }
+
+const isHere = (dir: string, name: string): boolean =>
+  name !== '' &&
+  name !== '.html' &&
+  !name.endsWith('/') &&
+  !name.split('/').includes('..') &&
+  existsSync(join(dir, name))
