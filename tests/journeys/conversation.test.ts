@@ -39,6 +39,9 @@ test('a message revives a conversation that is finished, and its answer knows wh
   assert.equal(ofKind(events, 'MessageEvent').filter((event) => event.source === 'agent').length, 1)
   const last = await llm.body((await requests()).at(-1)?.n ?? 0)
   assert.match(last, /First words[^]*Done\.[^]*Second words/)
+  // One that is only appended leaves nobody with the thought that all is done.
+  await say(ada, id, 'Third words.', false)
+  assert.equal(await statusOf(id), 'idle')
 })
 
 test('a message that comes while the agent works is seen before the next call of the model', async () => {

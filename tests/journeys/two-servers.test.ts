@@ -18,6 +18,7 @@ const llm = stack.use(
   await openScriptedLlm(
     scriptOf({
       plain: { turns: [{ text: 'Done.' }] },
+      frozen: { turns: [{ text: 'Only once.', hold: 'frozen' }] },
       held: { turns: [runs('echo one', { hold: 'held' }), { text: 'Seen.', expect: 'From the other side' }] },
     }),
   ),
@@ -83,6 +84,34 @@ test('messages to both servers at once are numbered without gap, and each is the
   assert.deepEqual(
     ofKind(events, 'MessageEvent').map((event) => event.seq),
     numbers,
+  )
+})
+
+test('a server that stood still while the other took over its work writes nothing more to it', async () => {
+  const id = await begin(a.client, says('[[conv:frozen]] [[script:frozen]] Think.'))
+  const running = async () => (await a.client.conversations.get({ params: { id } })).execution_status === 'running'
+  await until('the run is under way', 10_000, running)
+  const standing = ofKind(await eventsOf(a.client, id), 'ConversationStateUpdateEvent').length
+  a.freeze(true)
+  try {
+    await until(
+      'the other server has taken over',
+      30_000,
+      async () => ofKind(await eventsOf(b.client, id), 'ConversationStateUpdateEvent').length > standing,
+    )
+    await llm.release('frozen')
+    assert.equal((await rest(b.client, id)).status, 'finished')
+  } finally {
+    a.freeze(false)
+  }
+  const said = await say(a.client, id, '[[script:plain]] And now?')
+  assert.equal((await rest(a.client, id, said)).status, 'finished')
+  const events = await eventsOf(a.client, id)
+  const answers = ofKind(events, 'MessageEvent').filter((event) => JSON.stringify(event).includes('Only once.'))
+  assert.equal(answers.length, 1)
+  assert.deepEqual(
+    events.map((event) => event.seq),
+    events.map((_, index) => index + 1),
   )
 })
 

@@ -23,7 +23,6 @@ import {
 
 /** In the table and not answered yet. Nothing joins this list; what is served leaves it. */
 const notServed: readonly string[] = [
-  'audit.search',
   'conversations.resume',
   'conversations.fork',
   'conversations.why',

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +29,8 @@ export interface Program extends AsyncDisposable {
   start(): Promise<void>
   /** Sends the signal to the program alone and waits for its end; its exit code, null when it was killed. */
   end(signal: NodeJS.Signals): Promise<number | null>
+  /** Holds the program still, or lets it go on as if no time had passed. */
+  freeze(on: boolean): void
   /** The process id of the database's main process. */
   postgres(): Promise<number>
 }
@@ -67,7 +70,12 @@ export async function openProgram({
     timeoutMs: 30_000,
     fetch: (path, init) => fetch(`${url}${String(path)}`, init),
   })
-  const stop = () => child?.pid !== undefined && killGroup(child.pid)
+  const stop = () => {
+    if (child?.pid !== undefined) killGroup(child.pid)
+    if (keep) return
+    const database = postmaster(folder)
+    if (database !== undefined) kill(database)
+  }
   process.once('exit', stop)
 
   const program: Program = {
@@ -105,7 +113,8 @@ export async function openProgram({
       const [code] = (await ended) as [number | null]
       return code
     },
-    postgres: async () => Number.parseInt(await readFile(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10),
+    freeze: (on) => void child?.kill(on ? 'SIGSTOP' : 'SIGCONT'),
+    postgres: () => until('the database runs', 10_000, () => postmaster(folder)),
     async [Symbol.asyncDispose]() {
       process.off('exit', stop)
       await program.end('SIGTERM').catch(() => null)
@@ -117,6 +126,15 @@ export async function openProgram({
     },
   }
   return program
+}
+
+/** The database outlives the program, so it is ended apart. */
+function postmaster(folder: string): number | undefined {
+  try {
+    return Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10)
+  } catch {
+    return undefined
+  }
 }
 
 interface Seen {
