@@ -1,0 +1,30 @@
+import type { AppConversation } from '@parley/contract/conversations'
+import { useMemo } from 'react'
+import type { OpenLog } from '../events/log.ts'
+import { pendingCalls, timelineOf } from '../events/timeline.ts'
+import { useLogState } from '../events/use-log.ts'
+import { ErrorNote } from '../ui/ErrorNote.tsx'
+import { Confirm } from './Confirm.tsx'
+import { Lost } from './Lost.tsx'
+import { Reply } from './Reply.tsx'
+import { Timeline } from './Timeline.tsx'
+import { Waits } from './Waits.tsx'
+
+/** The conversation itself, and below it the place to answer. */
+export function Chat({ of: one, log }: { of: AppConversation; log: OpenLog }) {
+  const state = useLogState(log)
+  const items = useMemo(() => timelineOf(state.events), [state.events])
+  const asks = one.execution_status === 'waiting_for_confirmation'
+  return (
+    <div className="flex h-full flex-col">
+      {state.lostAt !== null && <Lost since={state.lostAt} />}
+      <ErrorNote error={state.error} />
+      <Timeline items={items} log={log} state={state} />
+      <div className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-4">
+        {asks && <Confirm id={one.id} calls={pendingCalls(items)} />}
+        {!asks && <Waits of={one} />}
+        <Reply of={one} events={state.events} />
+      </div>
+    </div>
+  )
+}

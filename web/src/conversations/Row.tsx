@@ -1,0 +1,30 @@
+import type { AppConversation } from '@parley/contract/conversations'
+import { Link } from '@tanstack/react-router'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { Time } from '../ui/Time.tsx'
+import { visible } from '../ui/visible.ts'
+
+/** A conversation in a list. */
+export function Row({ of: one }: { of: AppConversation }) {
+  return (
+    <Link
+      to="/conversations/$id"
+      params={{ id: one.id }}
+      className="flex min-h-14 min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-0.5 px-4 py-2 hover:bg-panel"
+    >
+      <span className="min-w-0 flex-1 basis-60">
+        <span className="block truncate font-medium">{visible(one.title ?? 'Untitled conversation')}</span>
+        {one.selected_repository !== null && (
+          <span className="block truncate text-sm text-soft">
+            {visible(one.selected_repository)}
+            {one.selected_branch !== null && ` · ${visible(one.selected_branch)}`}
+          </span>
+        )}
+      </span>
+      <StatusChip of={one} />
+      <span className="w-16 text-right text-sm text-soft">
+        <Time at={one.updated_at} />
+      </span>
+    </Link>
+  )
+}

@@ -1,0 +1,69 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { client, queries } from '../api.ts'
+import { Button } from '../ui/Button.tsx'
+import { ErrorNote } from '../ui/ErrorNote.tsx'
+import { Loading } from '../ui/Loading.tsx'
+import { Section } from '../ui/Section.tsx'
+import { Time } from '../ui/Time.tsx'
+import { visible } from '../ui/visible.ts'
+import { CreateKey } from './CreateKey.tsx'
+
+const key = ['keys']
+
+/** API keys: a new one is shown once. */
+export function Keys() {
+  const [isOpen, setOpen] = useState(false)
+  const found = useQuery({ queryKey: key, queryFn: () => client.keys.list() })
+  const refresh = () => queries.invalidateQueries({ queryKey: key })
+  const remove = useMutation({ mutationFn: (id: string) => client.keys.delete({ params: { id } }), onSuccess: refresh })
+  return (
+    <Section title="API Keys" about="For programs and the command line. Everything this page does, a key can do.">
+      <div>
+        <Button kind="primary" onClick={() => setOpen(true)}>
+          Create API Key
+        </Button>
+      </div>
+      <ErrorNote error={found.error ?? remove.error} />
+      {found.isLoading && <Loading what="the keys" />}
+      {found.data?.length === 0 && <p className="text-soft">There is none yet.</p>}
+      <ul className="divide-y divide-line">
+        {found.data?.map((one) => (
+          <li key={one.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2">
+            <span className="font-medium">{visible(one.name ?? 'Unnamed')}</span>
+            <code className="text-sm text-soft">
+              {one.prefix}…{one.last_four}
+            </code>
+            <span className="text-sm text-soft">
+              {one.last_used_at === null ? (
+                'never used'
+              ) : (
+                <>
+                  used <Time at={one.last_used_at} />
+                </>
+              )}
+              {one.expires_at !== null && <> · until {one.expires_at.slice(0, 10)}</>}
+            </span>
+            <Button
+              kind="danger"
+              className="ml-auto"
+              aria-label={`Delete the key ${one.name ?? one.last_four}`}
+              busy={remove.isPending && remove.variables === one.id}
+              onClick={() => remove.mutate(one.id)}
+            >
+              Delete
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {isOpen && (
+        <CreateKey
+          onClose={() => {
+            setOpen(false)
+            void refresh()
+          }}
+        />
+      )}
+    </Section>
+  )
+}

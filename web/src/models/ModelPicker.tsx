@@ -1,0 +1,31 @@
+import { client } from '../api.ts'
+import { Picker } from '../ui/Picker.tsx'
+
+/** Picks a model by name; a name that is not in the list can be typed. */
+export function ModelPicker({
+  value,
+  none,
+  onPick,
+}: {
+  value: string | null
+  none: string
+  onPick: (name: string | null) => void
+}) {
+  return (
+    <Picker
+      label="Model"
+      value={value}
+      none={none}
+      takesText
+      searchKey={['models']}
+      search={async (query) => {
+        const { items } = await client.models.search({ query: { query, limit: 50 } })
+        return items.map(({ provider, name, verified }) => {
+          const full = provider === null ? name : `${provider}/${name}`
+          return { value: full, label: full, ...(verified ? { note: 'verified' } : {}) }
+        })
+      }}
+      onPick={(choice) => onPick(choice?.value ?? null)}
+    />
+  )
+}

@@ -1,0 +1,110 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { client, queries } from '../api.ts'
+import { Button } from '../ui/Button.tsx'
+import { ErrorNote } from '../ui/ErrorNote.tsx'
+import { Field } from '../ui/Field.tsx'
+import { Loading } from '../ui/Loading.tsx'
+import { Section } from '../ui/Section.tsx'
+import { visible } from '../ui/visible.ts'
+
+const key = ['secrets']
+const refresh = () => queries.invalidateQueries({ queryKey: key })
+
+/** Custom secrets: names and what they are for. A value goes in and never comes out. */
+export function Secrets() {
+  const found = useQuery({ queryKey: key, queryFn: () => client.secrets.list() })
+  const remove = useMutation({
+    mutationFn: (id: string) => client.secrets.delete({ params: { id } }),
+    onSuccess: refresh,
+  })
+  const secrets = found.data?.custom_secrets
+  return (
+    <>
+      <Section
+        title="Secrets"
+        about="Commands of the agent see them as environment variables; their values are masked in what the commands print."
+      >
+        <ErrorNote error={found.error ?? remove.error} />
+        {found.isLoading && <Loading what="the secrets" />}
+        {secrets?.length === 0 && <p className="text-soft">There is none yet.</p>}
+        {secrets !== undefined && secrets.length > 0 && (
+          <ul className="divide-y divide-line">
+            {secrets.map(({ name, description }) => (
+              <li key={name} className="flex flex-wrap items-center gap-x-3 py-2">
+                <code className="wrap-anywhere">{name}</code>
+                <span className="text-sm text-soft">{visible(description ?? '')}</span>
+                <Button
+                  kind="danger"
+                  className="ml-auto"
+                  aria-label={`Delete ${name}`}
+                  busy={remove.isPending && remove.variables === name}
+                  onClick={() => remove.mutate(name)}
+                >
+                  Delete
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+      <NewSecret />
+    </>
+  )
+}
+
+function NewSecret() {
+  const add = useMutation({
+    mutationFn: (body: { name: string; value: string; description: string | null }) => client.secrets.create({ body }),
+    onSuccess: refresh,
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const said = new FormData(form)
+    const description = String(said.get('description'))
+    const body = { name: String(said.get('name')), value: String(said.get('value')), description: description || null }
+    add.mutate(body, { onSuccess: () => form.reset() })
+  }
+  return (
+    <Section title="Add a secret">
+      <form onSubmit={submit} className="grid gap-3">
+        <Field label="Name" hint="Letters, digits and underscores.">
+          {(tie) => (
+            <input
+              {...tie}
+              className="field font-mono"
+              name="name"
+              pattern="[A-Za-z_][A-Za-z0-9_]*"
+              maxLength={255}
+              required
+              autoComplete="off"
+            />
+          )}
+        </Field>
+        <Field label="Value">
+          {(tie) => (
+            <textarea
+              {...tie}
+              className="field font-mono"
+              name="value"
+              rows={2}
+              maxLength={65536}
+              required
+              autoComplete="off"
+            />
+          )}
+        </Field>
+        <Field label="Description">
+          {(tie) => <input {...tie} className="field" name="description" maxLength={1000} />}
+        </Field>
+        <ErrorNote error={add.error} />
+        <div>
+          <Button type="submit" kind="primary" busy={add.isPending}>
+            Add
+          </Button>
+        </div>
+      </form>
+    </Section>
+  )
+}

@@ -1,0 +1,18 @@
+import { useRouter } from '@tanstack/react-router'
+import { Button } from '../ui/Button.tsx'
+import { ErrorNote } from '../ui/ErrorNote.tsx'
+import { Page } from '../ui/Page.tsx'
+
+/** A page that could not be drawn. */
+export function PageError({ error }: { error: unknown }) {
+  const router = useRouter()
+  return (
+    <Page title="This page could not be shown">
+      <ErrorNote error={error}>
+        <Button className="mt-2" onClick={() => void router.invalidate()}>
+          Try again
+        </Button>
+      </ErrorNote>
+    </Page>
+  )
+}
