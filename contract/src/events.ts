@@ -64,6 +64,16 @@ export interface ToolCall {
 
 export type Risk = 'UNKNOWN' | 'LOW' | 'MEDIUM' | 'HIGH'
 
+/** Who found the risk of an action. `score` 0 to 1 where the judge gives one. */
+export interface RiskVerdict {
+  level: Risk
+  source: string
+  score: number | null
+  latency_ms: number
+  /** Why, in a few words; null when there is nothing to say. */
+  reason: string | null
+}
+
 export interface ThinkingBlock {
   type: 'thinking' | 'redacted_thinking'
   thinking?: string
@@ -126,9 +136,18 @@ export interface EventBodies {
     tool_call: ToolCall
     llm_response_id: string
     security_risk: Risk
+    /** How `security_risk` came to be; absent when nobody judged. */
+    risk?: RiskVerdict
     summary?: string | null
   }
-  ObservationEvent: { tool_name: string; tool_call_id: string; observation: Observation; action_id: string }
+  ObservationEvent: {
+    tool_name: string
+    tool_call_id: string
+    observation: Observation
+    action_id: string
+    /** Added for the model after the result. */
+    extended_content?: Content[]
+  }
   UserRejectObservation: {
     tool_name: string
     tool_call_id: string
@@ -147,10 +166,38 @@ export interface EventBodies {
     summary: string | null
     summary_offset: number | null
     llm_response_id: string
+    /** Results that the model is shown as a short note from now on. */
+    stubs?: { event_id: string; note: string }[]
+    reason?: 'request' | 'tokens' | 'events' | 'overflow'
+    /** Tokens of the next request without it and with it, estimated. */
+    tokens_before?: number
+    tokens_after?: number
+    /** Of the call that wrote the summary. */
+    usage?: Usage | null
   }
   CondensationRequest: { reason?: string }
   CondensationSummaryEvent: { summary: string }
-  HookExecutionEvent: { hook_event_type: string; hook_command: string; success: boolean; exit_code: number | null }
+  /** `hook_event_type` is spelled `PreToolUse`; texts have at most 50,000 characters. */
+  HookExecutionEvent: {
+    hook_event_type: string
+    hook_command: string
+    success: boolean
+    exit_code: number | null
+    hook_name?: string | null
+    tool_name?: string | null
+    blocked?: boolean
+    /** Started and not waited for. */
+    async?: boolean
+    stdout?: string
+    stderr?: string
+    reason?: string | null
+    additional_context?: string | null
+    error?: string | null
+    action_id?: string | null
+    message_id?: string | null
+    hook_input?: unknown
+    latency_ms?: number
+  }
   LLMCompletionLogEvent: { filename: string; log_data: string; model_name: string; usage_id: string }
   TokenEvent: { prompt_token_ids: number[]; response_token_ids: number[] }
   ACPToolCallEvent: { tool_call_id: string; title: string }
@@ -359,7 +406,8 @@ export const eventSocket = endpoint({
   path: '/api/v1/conversation/{id}/events/socket',
   summary: 'Follow and answer a conversation over a WebSocket',
   description:
-    'One event per frame. Credentials come in a header, a cookie or, within 10 s, the first frame ' +
+    'One event per frame: what `after_seq`, `after_id`, `after_timestamp` (inclusive) or `resend_mode=all` asks for, then ' +
+    'what happens. Credentials come in a header, a cookie or, within 10 s, the first frame ' +
     '`{"type":"auth","api_key":"…"}`. A frame with a message object posts it and runs the agent. ' +
     'Close codes: 4001 not authenticated, 4004 unknown conversation, 1013 too many viewers.',
   access: 'events:read',
@@ -372,6 +420,6 @@ export const eventSocket = endpoint({
   }),
   returns: z.looseObject({ kind: z.string() }),
   answer: 'socket',
-  fails: ['not_found', 'malformed_id'],
+  fails: ['not_found', 'malformed_id', 'capacity'],
   example: { returns: exampleEvent },
 })

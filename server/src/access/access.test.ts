@@ -12,6 +12,7 @@ import { systemClock } from '@parley/store/clock'
 import { openTestDatabase } from '@parley/store/testing'
 import { caller } from '@parley/wire/call'
 import { readConfig } from '../config.ts'
+import { quietConversation } from '../events/quiet.fixture.ts'
 import { openLog } from '../log.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { openServer } from '../server.ts'
@@ -23,10 +24,15 @@ const refused = { code: 'authentication_error' }
 test('a key is shown once, listed without its text, and opens the door until it is deleted', async () => {
   await using server = await openTestServer()
   const ada = await server.as('ada')
-  const { key, ...shown } = await ada(createKey, { body: { name: 'Build server', scopes: ['events:read', 'keys:admin'] } })
+  const { key, ...shown } = await ada(createKey, {
+    body: { name: 'Build server', scopes: ['events:read', 'keys:admin'] },
+  })
   assert.match(key, /^prl_[0-9A-Za-z]{36}$/)
   const listed = await ada(listKeys)
-  assert.deepEqual(listed.find(({ id }) => id === shown.id), shown)
+  assert.deepEqual(
+    listed.find(({ id }) => id === shown.id),
+    shown,
+  )
   assert.ok(!JSON.stringify(listed).includes(key))
   const build = caller({ baseUrl: server.url, key })
   assert.deepEqual((await build(getCurrentKey)).scopes, ['events:read', 'keys:admin'])
@@ -130,7 +136,7 @@ test('a key that is deleted on one replica is void on the other, and ends what i
   const { row, key: doomed } = await one.access.createKey(owner, { name: null })
   const there = caller({ baseUrl: `http://127.0.0.1:${other.port}`, key: doomed })
   await there(getMe)
-  const id = await conversation(other, owner)
+  const id = await quietConversation(other.database, owner)
   const stream = await fetch(`http://127.0.0.1:${other.port}/api/v1/conversation/${id}/events/stream`, {
     headers: { authorization: `Bearer ${doomed}` },
   })
@@ -155,7 +161,7 @@ test('a stream ends when its key expires, though nobody has deleted it', async (
   const owner = await one.users.ensureMember('ada@example.com')
   const expires_at = new Date(Date.now() + 1_500).toISOString()
   const { key } = await one.access.createKey(owner, { name: null, expires_at })
-  const id = await conversation(one, owner)
+  const id = await quietConversation(one.database, owner)
   const stream = await caller({ baseUrl: `http://127.0.0.1:${one.port}`, key })(api.events.stream, { params: { id } })
   await assert.rejects(async () => {
     for await (const _ of stream) continue

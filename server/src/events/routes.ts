@@ -1,5 +1,6 @@
 import {
   countEvents,
+  eventSocket,
   getEvents,
   postMessage,
   respondToConfirmation,
@@ -11,8 +12,9 @@ import { serve } from '@parley/wire/serve'
 import type { Conversations } from '../conversations/service.ts'
 import { startAfter } from './cursor.ts'
 import type { Events } from './service.ts'
+import type { EventSocket } from './socket.ts'
 
-export const eventRoutes = (events: Events, conversations: Conversations) => [
+export const eventRoutes = (events: Events, conversations: Conversations, sockets: EventSocket) => [
   serve(searchEvents, ({ who, params, query }) => events.search(who.owner, params.id, query)),
   serve(countEvents, ({ who, params, query }) => events.count(who.owner, params.id, query)),
   serve(getEvents, ({ who, params, query }) => events.many(who.owner, params.id, query.ids)),
@@ -22,4 +24,5 @@ export const eventRoutes = (events: Events, conversations: Conversations) => [
   serve(streamEvents, ({ who, params, query, request }) =>
     events.follow(who.owner, params.id, startAfter(query.after_seq, request.header('last-event-id')), request.signal),
   ),
+  serve(eventSocket, (call) => sockets.attend(call)),
 ]

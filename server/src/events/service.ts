@@ -1,4 +1,5 @@
 import type { Delta, Event } from '@parley/contract/events'
+import { Problem } from '@parley/contract/problems'
 import type { Cursor } from '@parley/store/page'
 import type { Frame } from '@parley/wire/serve'
 import { type Conversations, type EventRow, record } from '../conversations/service.ts'
@@ -17,6 +18,14 @@ type Search = EventFilters & {
   sort_order: 'TIMESTAMP' | 'TIMESTAMP_DESC'
   page_id?: string | undefined
   limit: number
+}
+
+interface Beginning {
+  after_seq?: number | undefined
+  after_id?: string | undefined
+  /** Inclusive. */
+  after_timestamp?: string | undefined
+  resend_mode?: 'all' | 'since' | undefined
 }
 
 const followPage = 500
@@ -54,6 +63,21 @@ export function eventService({ store, conversations, cursor }: Parts) {
         const row = rows.get(one)
         return row === undefined ? null : event(row)
       })
+    },
+
+    /** Where a live channel begins: after this number; undefined for what is new from now on. */
+    async beginning(owner: string, id: string, said: Beginning): Promise<number | undefined> {
+      await conversations.own(owner, id)
+      if (said.after_seq !== undefined) return said.after_seq
+      if (said.after_id !== undefined) {
+        const [row] = await store.many(id, [said.after_id])
+        if (row === undefined) throw new Problem('not_found', 'The event after_id is not in this conversation.')
+        return row.seq
+      }
+      if (said.resend_mode === 'all') return 0
+      if (said.after_timestamp !== undefined) return store.before(id, said.after_timestamp)
+      if (said.resend_mode === undefined) return undefined
+      throw new Problem('validation_error', 'resend_mode=since needs after_timestamp, after_id or after_seq.')
     },
 
     /** The log after `after` without gap or duplicate, and between its events what is on the way to becoming one. */

@@ -49,6 +49,19 @@ export function eventStore(database: Database) {
       return rows[0]?.n ?? 0
     },
 
+    /** The number of the last event before this time; 0 when there is none. */
+    async before(conversation: string, time: string): Promise<number> {
+      const row = await db
+        .selectFrom('event')
+        .select('seq')
+        .where('conversation_id', '=', conversation)
+        .where('at', '<', time)
+        .orderBy('seq', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row?.seq ?? 0
+    },
+
     many: (conversation: string, ids: readonly string[]): Promise<EventRow[]> =>
       db
         .selectFrom('event')
