@@ -16,16 +16,18 @@ export interface Operation {
   parameters: Parameter[]
   /** Of a JSON body; undefined when there is none. */
   body: SchemaObject | undefined
+  /** Of a body; undefined when the document has none. */
+  example: unknown
   responses: Record<string, SchemaObject | undefined>
   /** False for streams, sockets and downloads: their answers are not JSON. */
   json: boolean
 }
 
 interface Content {
-  content?: Record<string, { schema?: SchemaObject }>
+  content?: Record<string, { schema?: SchemaObject; example?: unknown }>
 }
 
-interface Raw extends Omit<Operation, 'responses' | 'body' | 'json'> {
+interface Raw extends Omit<Operation, 'responses' | 'body' | 'json' | 'example'> {
   requestBody?: Content
   responses: Record<string, Content>
 }
@@ -48,6 +50,7 @@ export function operations(document: Document): Operation[] {
         path,
         parameters: (raw.parameters ?? []).filter((one) => one.in !== 'header'),
         body: raw.requestBody === undefined ? undefined : jsonSchema(raw.requestBody),
+        example: raw.requestBody?.content?.['application/json']?.example,
         responses,
         json: jsonSchema(success ?? {}) !== undefined,
       }
