@@ -122,15 +122,24 @@ export const noUsage: Usage = {
   reasoning_tokens: 0,
 }
 
-/** Answers with one turn after the other; a call beyond the last is an error. `cost`: dollars per call, null for unknown. */
+interface ScriptedFacts {
+  clock: Clock
+  /** Dollars per call, null for unknown. */
+  cost?: number | null
+  vision?: boolean
+  /** Tokens. */
+  window?: number | null
+}
+
+/** Answers with one turn after the other; a call beyond the last is an error. */
 export function scriptedModel(
   turns: readonly ScriptedTurn[],
-  { clock, cost = 0, vision = true }: { clock: Clock; cost?: number | null; vision?: boolean },
+  { clock, cost = 0, vision = true, window = 200_000 }: ScriptedFacts,
 ): ScriptedModel {
   const requests: ModelRequest[] = []
   return {
     name: 'scripted/model',
-    contextWindow: 200_000,
+    contextWindow: window,
     vision,
     requests,
     cost: () => cost,

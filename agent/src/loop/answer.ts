@@ -42,18 +42,18 @@ export const newDraft = (): Draft => ({
 export function addPart(
   draft: Draft,
   part: ModelPart,
-  log: Log,
+  publish: Log['publish'],
   stream: { response_id: string; attempt: number },
 ): void {
   if (part.type === 'text') {
     const at = { ...stream, offset: draft.textLength }
-    log.publish({ kind: 'StreamingDeltaEvent', ...at, content: part.text, reasoning_content: null })
+    publish({ kind: 'StreamingDeltaEvent', ...at, content: part.text, reasoning_content: null })
     draft.text.push(part.text)
     draft.textLength += part.text.length
     draft.size += part.text.length
   } else if (part.type === 'reasoning') {
     const at = { ...stream, offset: draft.reasoningLength }
-    log.publish({ kind: 'StreamingDeltaEvent', ...at, content: null, reasoning_content: part.text })
+    publish({ kind: 'StreamingDeltaEvent', ...at, content: null, reasoning_content: part.text })
     draft.reasoning.push(part.text)
     draft.block.push(part.text)
     draft.reasoningLength += part.text.length

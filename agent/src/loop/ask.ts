@@ -10,7 +10,8 @@ export interface Attempt {
   request: ModelRequest
   policy: Policy
   clock: Clock
-  log: Log
+  /** Viewers get the pieces of the answer. */
+  publish: Log['publish']
   /** Names the answer in deltas and events. */
   responseId: string
   attempt: number
@@ -69,7 +70,7 @@ async function readAll(attempt: Attempt, progress: Progress, signal: AbortSignal
     firstTokenMs ??= progress.last - progress.begun
     progress.heard = true
     if (part.type === 'finish') return { answer: finishDraft(draft, part), firstTokenMs }
-    addPart(draft, part, attempt.log, stream)
+    addPart(draft, part, attempt.publish, stream)
   }
   throw new ModelError('transient', 'The answer of the model was cut off before its end.')
 }

@@ -14,6 +14,7 @@ export const seenSeq = (event: EventOf<'LLMCallEvent'>): number =>
 
 /** The usage id of the loop's own calls; condenser, titles and the like have others. */
 export const mainUsage = 'default'
+export const condenserUsage = 'condenser'
 
 /** A user-role message that nobody typed: a nudge, a note of the platform. It keeps the loop going. */
 export const note = (text: string): NewOf<'MessageEvent'> => ({
@@ -38,3 +39,18 @@ export const agentError = (
 /** Who asks for a run: a message of a user, unless it was sent only to be kept. */
 export const asksForRun = (event: LogEvent): boolean =>
   event.kind === 'MessageEvent' && event.source === 'user' && event.run !== false
+
+/** Messages of the user that a hook refused: the model never sees them. */
+export const blockedMessagesKey = 'blocked_messages'
+
+export const blockedMessages = (event: LogEvent): string[] =>
+  event.kind === 'ConversationStateUpdateEvent' && event.key === blockedMessagesKey
+    ? Object.keys((event.value ?? {}) as Record<string, string>)
+    : []
+
+export const stateUpdate = (key: string, value: unknown): NewOf<'ConversationStateUpdateEvent'> => ({
+  kind: 'ConversationStateUpdateEvent',
+  source: 'environment',
+  key,
+  value,
+})

@@ -185,17 +185,18 @@ test('a refusal of the provider is nudged a few times, then told', async () => {
 test('a history that is too long is made shorter once and asked again; a second time it is an error', async () => {
   const long = new ModelError('context_overflow', 'too long')
   const acts = ['a', 'b', 'c', 'd'].map((name) => calls(['act', { name }]))
-  const { outcome, model, log } = await tried([...acts, [long], says('ok')])
+  const { outcome, model, log } = await tried([...acts, [long], says('The notes.'), says('ok')])
   assert.equal(outcome.status, 'finished')
   assert.equal(ofKind(log.stored, 'Condensation').length, 1)
   const messages = JSON.stringify(model.requests.at(-1)?.messages)
   assert.ok(
     !messages.includes('did a') &&
       messages.includes('did d') &&
-      messages.includes('left out') &&
+      messages.includes('The notes.') &&
       messages.includes('Go.'),
   )
-  const again = await tried([...acts, [long], [long]])
+  const again = await tried([...acts, [long], says('The notes.'), [long]])
+  assert.match(again.outcome.detail ?? '', /system prompt about \d+/)
   assert.deepEqual([again.outcome.status, again.outcome.code], ['error', 'LLMContextWindowExceeded'])
 })
 

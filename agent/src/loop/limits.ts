@@ -1,4 +1,5 @@
 import type { Usage } from '@parley/contract/events'
+import type { Model } from '../model/model.ts'
 import { RunFailed } from './failure.ts'
 import type { State } from './state.ts'
 import type { Work } from './work.ts'
@@ -10,10 +11,18 @@ export function checkLimits(work: Work): void {
   if (state.iterations >= policy.maxIterations) {
     throw new RunFailed('MaxIterationsReached', `The limit of ${policy.maxIterations} steps is reached.`, 'config')
   }
-  if (policy.maxBudget === null) return
-  const next = work.model.cost(expectedUsage(work))
-  if (next === null && !state.priceNoted) noticePrice(work)
-  const most = policy.maxBudget
+  checkBudget(work, work.model, expectedUsage(work))
+  if (policy.maxBudget !== null && state.spent >= 0.8 * policy.maxBudget && !state.budgetWarned)
+    noticeBudget(work, state, policy.maxBudget)
+}
+
+/** Ends the run when a call of `model` that uses so much would cross the budget. */
+export function checkBudget(work: Work, model: Model, usage: Usage): void {
+  const { state } = work.journal
+  const most = work.policy.maxBudget
+  if (most === null) return
+  const next = model.cost(usage)
+  if (next === null && !state.priceNoted) noticePrice(work, model)
   if (state.spent >= most || state.spent + (next ?? 0) > most + 1e-9) {
     throw new RunFailed(
       'MaxBudgetReached',
@@ -21,11 +30,10 @@ export function checkLimits(work: Work): void {
       'config',
     )
   }
-  if (state.spent >= 0.8 * most && !state.budgetWarned) noticeBudget(work, state, most)
 }
 
 /** What the next call will probably use: the known prompt and what was added, and an answer of the usual length. */
-function expectedUsage({ journal }: Work): Usage {
+export function expectedUsage({ journal }: Work): Usage {
   const { lastUsage, modelCalls, completionTokens } = journal.state
   const whole = Math.ceil(journal.view.characters / 4)
   const none = { cache_write_tokens: 0, reasoning_tokens: 0 }
@@ -36,7 +44,7 @@ function expectedUsage({ journal }: Work): Usage {
   return { ...none, prompt_tokens: prompt, completion_tokens: completion, cache_read_tokens: cached }
 }
 
-function noticePrice({ journal, model }: Work): void {
+function noticePrice({ journal }: Work, model: Model): void {
   const detail = `No price is known for ${model.name}, so the budget cannot be kept. Set the cost per token in the LLM settings.`
   journal.write({ kind: 'NoticeEvent', source: 'environment', code: 'price_unknown', detail, level: 'warning' })
 }

@@ -1,8 +1,8 @@
+import { llmSummarizingCondenser } from '../condense/llm-summarizing.ts'
 import { Fenced } from '../log.ts'
 import type { Tool } from '../tools/tool.ts'
 import { toolset } from '../tools/toolset.ts'
 import { memoryOf, outcomeUnknown } from './batch.ts'
-import { forgetOldest } from './condense.ts'
 import { agentError, type NewOf } from './events.ts'
 import { failureEvent } from './failure.ts'
 import { openJournal } from './journal.ts'
@@ -123,13 +123,16 @@ async function afterError(work: Work, error: unknown): Promise<Ending> {
 function prepare(options: RunOptions): Work {
   const { log, model, policy } = options
   const journal = openJournal(log, model.vision)
+  const tools = toolset(options.tools, policy)
   return {
     ...options,
     journal,
-    tools: toolset(options.tools, policy),
+    tools,
+    toolCharacters: JSON.stringify(tools.definitions).length,
     hands: handsOf(options),
     memory: options.memory ?? new Map(),
-    condense: options.condense ?? forgetOldest,
+    condenser: options.condenser ?? llmSummarizingCondenser(),
+    quietUpTo: { tokens: 0, events: 0 },
     random: options.random ?? Math.random,
     sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,
   }
@@ -144,6 +147,7 @@ function handsOf({ hands }: RunOptions): Work['hands'] {
       return held
     },
     lost: () => (held = null),
+    atHand: () => held,
   }
 }
 

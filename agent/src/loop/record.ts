@@ -3,10 +3,10 @@ import { propose, type Proposal } from '../tools/arguments.ts'
 import { textContent } from '../tools/observation.ts'
 import type { Answer } from './answer.ts'
 import type { Ready } from './batch.ts'
-import type { Called } from './call.ts'
 import { confirmationRequested } from './confirm.ts'
 import { note, type EventOf, type NewOf } from './events.ts'
 import { RunFailed } from './failure.ts'
+import type { Called } from './retry.ts'
 import type { Work } from './work.ts'
 
 /** Answers in a row that neither act nor answer, before the run ends. */

@@ -6,6 +6,7 @@ import { confirmationStarted } from './confirm.ts'
 import { note, type NewOf } from './events.ts'
 import { checkLimits } from './limits.ts'
 import { record } from './record.ts'
+import { keepSmall } from './shrink.ts'
 import type { OpenCall } from './state.ts'
 import { step } from './step.ts'
 import { nudgeText, stuckKey, suspicion, type Suspicion } from './stuck.ts'
@@ -17,7 +18,7 @@ export async function turn(work: Work): Promise<Suspicion | null> {
   if (stuck !== null) return stuck
   checkLimits(work)
   beginPrompt(work)
-  await condenseIfAsked(work)
+  await keepSmall(work)
   const called = await step(work, (signal) => callModel(work, signal))
   const calls = await record(work, called)
   if (calls.length > 0) await step(work, (signal) => execute(work, calls, signal))
@@ -54,13 +55,4 @@ function checkStuck({ journal, policy }: Work): Suspicion | null {
   }
   journal.write(told, note(nudgeText(found)))
   return null
-}
-
-async function condenseIfAsked(work: Work): Promise<void> {
-  const { journal, condense, model } = work
-  if (!journal.state.condense) return
-  const { events } = journal.log
-  const shorter = await step(work, (signal) => condense({ events, reason: 'request', model, signal }))
-  const nothing = { forgotten_event_ids: [], summary: null, summary_offset: null, llm_response_id: '' }
-  await journal.commit({ kind: 'Condensation', source: 'environment', ...(shorter ?? nothing) })
 }

@@ -1,7 +1,7 @@
 import type { Content, LlmMessage, LogEvent } from '@parley/contract/events'
 import type { ImagePart, Message, Part, TextPart } from '../model/model.ts'
 import { cutMiddle } from '../tools/observation.ts'
-import { mainUsage, seenSeq, type EventOf } from './events.ts'
+import { blockedMessages, mainUsage, seenSeq, type EventOf } from './events.ts'
 
 /*
  * The history as the model is shown it, grown event by event and never rebuilt differently, so that prompt caches hold.
@@ -14,6 +14,10 @@ export interface View {
   readonly messages: Message[]
   /** Characters of everything shown so far, for estimates. An image counts as 4,800. */
   characters: number
+  /** Events shown so far. */
+  events: number
+  /** Tokens of a request as they were told or estimated, when `characters` were shown. Null before the first answer. */
+  measured: { tokens: number; characters: number } | null
   /** Whether an image was shown. */
   images: boolean
   pending: { seq: number; parts: Part[] }[]
@@ -26,22 +30,26 @@ export interface View {
   imagesRemoved: boolean
 }
 
-/** What is left out: events by id, a summary in the place of the first of them, and images up to a notice. */
+/** What is left out: events by id, results with a note in their place, a summary, and images up to a notice. */
 export interface Forgotten {
   ids: ReadonlySet<string>
+  stubs: ReadonlyMap<string, string>
+  /** Stands in the place of the first event that is left out. */
   summary: string | null
   imagesUpTo: LogEvent | null
 }
 
 /** Characters of one tool result that the model is sent. */
-const resultLimit = 50_000
-const imageCharacters = 4_800
+export const resultLimit = 50_000
+export const imageCharacters = 4_800
 
 /** Folds all events; the one place that looks at the whole history, at the start and after something was forgotten. */
 export function buildView(events: readonly LogEvent[], vision: boolean): View {
   const view: View = {
     messages: [],
     characters: 0,
+    events: 0,
+    measured: null,
     images: false,
     pending: [],
     answering: null,
@@ -54,7 +62,7 @@ export function buildView(events: readonly LogEvent[], vision: boolean): View {
   const first = events.find((event) => view.forgotten.ids.has(event.id))
   for (const event of events) {
     if (event === first && view.forgotten.summary !== null) {
-      view.pending.push({ seq: 0, parts: [{ type: 'text', text: view.forgotten.summary }] })
+      view.pending.push({ seq: 0, parts: shown(view, [text(view.forgotten.summary)]) })
     }
     foldView(view, event)
     if (event === view.forgotten.imagesUpTo) view.imagesRemoved = false
@@ -64,21 +72,26 @@ export function buildView(events: readonly LogEvent[], vision: boolean): View {
 
 function forgottenIn(events: readonly LogEvent[]): Forgotten {
   const ids = new Set<string>()
+  const stubs = new Map<string, string>()
   let summary: string | null = null
   let imagesUpTo: LogEvent | null = null
   for (const event of events) {
     if (event.kind === 'Condensation') {
       for (const id of event.forgotten_event_ids) ids.add(id)
+      for (const stub of event.stubs ?? []) stubs.set(stub.event_id, stub.note)
       summary = event.summary ?? summary
     }
+    for (const id of blockedMessages(event)) ids.add(id)
     if (changesPast(event) && event.kind === 'NoticeEvent') imagesUpTo = event
   }
-  return { ids, summary, imagesUpTo }
+  return { ids, stubs, summary, imagesUpTo }
 }
 
 /** Whether an event changes what earlier ones look like: the view must be built again. */
 export const changesPast = (event: LogEvent): boolean =>
-  event.kind === 'Condensation' || (event.kind === 'NoticeEvent' && event.code === 'images_removed')
+  event.kind === 'Condensation' ||
+  (event.kind === 'NoticeEvent' && event.code === 'images_removed') ||
+  blockedMessages(event).length > 0
 
 export function foldView(view: View, event: LogEvent): void {
   if (view.forgotten.ids.has(event.id)) return
@@ -88,13 +101,18 @@ export function foldView(view: View, event: LogEvent): void {
     case 'LLMCallEvent':
       if (event.usage_id !== mainUsage) return
       view.announced = event.response_id
+      if (event.usage.prompt_tokens > 0)
+        view.measured = { tokens: event.usage.prompt_tokens, characters: view.characters }
       return takeUp(view, seenSeq(event))
+    case 'Condensation':
+      if (event.tokens_after !== undefined) view.measured = { tokens: event.tokens_after, characters: view.characters }
+      return
     case 'MessageEvent':
       return foldMessage(view, event)
     case 'ActionEvent':
       return foldAction(view, event)
     case 'ObservationEvent':
-      return foldResult(view, event, event.observation.content, event.observation.is_error)
+      return foldObservation(view, event)
     case 'UserRejectObservation':
       return foldResult(view, event, [text(`The action was rejected: ${event.rejection_reason}`)], true)
     case 'AgentErrorEvent':
@@ -125,6 +143,7 @@ function takeUp(view: View, upTo: number): void {
 
 function foldSystem(view: View, event: EventOf<'SystemPromptEvent'>): void {
   if (view.messages[0]?.role === 'system') return
+  view.events += 1
   const content = event.dynamic_context === null ? [event.system_prompt] : [event.system_prompt, event.dynamic_context]
   view.messages.unshift({ role: 'system', parts: shown(view, content), cache: true })
 }
@@ -132,6 +151,7 @@ function foldSystem(view: View, event: EventOf<'SystemPromptEvent'>): void {
 function foldMessage(view: View, event: EventOf<'MessageEvent'>): void {
   const parts = shown(view, [...event.llm_message.content, ...(event.extended_content ?? [])])
   if (parts.length === 0) return
+  view.events += 1
   if (event.source !== 'agent') {
     // What the platform says is never said while the model answers, so the next call always takes it up.
     view.pending.push({ seq: event.source === 'user' ? event.seq : 0, parts })
@@ -145,6 +165,7 @@ function foldAction(view: View, event: EventOf<'ActionEvent'>): void {
   const { tool_call_id: id, tool_name: name } = event
   const call: Part = { type: 'tool-call', id, name, arguments: event.tool_call.arguments }
   view.characters += event.tool_call.arguments.length
+  view.events += 1
   if (view.answering === event.llm_response_id) {
     view.messages.findLast((message) => message.role === 'assistant')?.parts.push(call)
     return
@@ -155,6 +176,13 @@ function foldAction(view: View, event: EventOf<'ActionEvent'>): void {
   view.messages.push({ role: 'assistant', parts: [...reasoning(event), ...thought, call] })
 }
 
+function foldObservation(view: View, event: EventOf<'ObservationEvent'>): void {
+  const { content, is_error } = event.observation
+  const stub = view.forgotten.stubs.get(event.id)
+  const shownContent = stub === undefined ? content : [text(stub)]
+  foldResult(view, event, [...shownContent, ...(event.extended_content ?? [])], is_error)
+}
+
 function foldResult(
   view: View,
   event: { seq: number; tool_call_id: string; tool_name: string },
@@ -163,6 +191,7 @@ function foldResult(
 ): void {
   const { tool_call_id: id, tool_name: name } = event
   const parts = shown(view, content.map(limited))
+  view.events += 1
   view.messages.push({ role: 'tool', parts: [{ type: 'tool-result', id, name, content: parts, isError }] })
 }
 

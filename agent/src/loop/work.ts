@@ -1,10 +1,10 @@
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
+import type { Condenser } from '../condense/condenser.ts'
 import type { Log } from '../log.ts'
 import type { Model } from '../model/model.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Toolset } from '../tools/toolset.ts'
-import type { Condenser } from './condense.ts'
 import type { Journal } from './journal.ts'
 import type { Policy } from './policy.ts'
 
@@ -39,7 +39,8 @@ export interface RunOptions {
   sinceSeq?: number
   /** Kept by the caller from run to run, so that the shell stays open; freed with `closeTools`. Own and freed unless said. */
   memory?: ToolMemory
-  condense?: Condenser
+  /** Keeps the history within the model's window. One that writes summaries unless said. */
+  condenser?: Condenser
   /** 0 to 1, for the jitter of retries. */
   random?: () => number
 }
@@ -48,6 +49,15 @@ export interface RunOptions {
 export interface Work extends Required<Omit<RunOptions, 'tools' | 'log' | 'hands'>> {
   journal: Journal
   tools: Toolset
+  /** Of their definitions, as every request sends them. */
+  toolCharacters: number
   /** The same hands for every call until `lost` is told that the sandbox ended. */
-  hands: { get(signal: AbortSignal): Promise<Hands>; lost(): void }
+  hands: {
+    get(signal: AbortSignal): Promise<Hands>
+    lost(): void
+    /** Only when somebody has asked for them already: nothing is started for their sake. */
+    atHand(): Promise<Hands> | null
+  }
+  /** The condenser looks again when the next request is larger than this. */
+  quietUpTo: { tokens: number; events: number }
 }
