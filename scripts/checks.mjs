@@ -1,7 +1,7 @@
 /* What can be said about the code without running it: its form, its lint, its types, its walls. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { runIn } from './run.mjs'
+import { runIn } from './run-in.mjs'
 
 /**
  * Runs every check to its end with its output on ours.
@@ -19,6 +19,7 @@ export async function runChecks(node, root) {
       ? [['types of web', [bin('ts7', 'tsc'), '-p', join(root, 'web')]]]
       : []),
     ['rooms', [join(root, 'scripts', 'rooms.ts')]],
+    ['the checked-in contract', [join(root, 'scripts', 'openapi.ts'), '--check']],
   ]
   const counts = { passed: 0, failed: 0 }
   for (const [name, args] of checks) {

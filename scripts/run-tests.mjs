@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runChecks } from './checks.mjs'
 import { endLeftovers, markName } from './leftovers.mjs'
-import { runIn } from './run.mjs'
+import { runIn } from './run-in.mjs'
 import { root } from './setup.mjs'
 
 /** In minutes: what one test may take, and the whole group. */
