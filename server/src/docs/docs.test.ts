@@ -27,7 +27,7 @@ test('the contract as a file is the same each time it is made', () => {
   assert.equal(documentText(), documentText())
 })
 
-test('contract, documentation, probes and the sign-in page need no key', async () => {
+test('contract, documentation, probes and the page need no key', async () => {
   await using server = await openTestServer()
   const get = (path: string) => fetch(`${server.url}${path}`, { headers: { accept: '*/*' } })
   const contract = (await (await get('/openapi.json')).json()) as { openapi: string; paths: object }
@@ -36,7 +36,7 @@ test('contract, documentation, probes and the sign-in page need no key', async (
   const docs = await get('/docs')
   assert.match(docs.headers.get('content-type') ?? '', /^text\/html/)
   assert.ok(!(docs.headers.get('content-security-policy') ?? 'unsafe-inline').includes('unsafe-inline'))
-  for (const path of ['/docs/docs.css', '/docs/docs.js', '/sign-in.html', '/sign-in.js', '/alive', '/health', '/ready'])
+  for (const path of ['/docs/docs.css', '/docs/docs.js', '/favicon.svg', '/theme.js', '/alive', '/health', '/ready'])
     assert.equal((await get(path)).status, 200, path)
   assert.equal((await get('/server_info')).status, 401)
 })
