@@ -48,8 +48,9 @@ interface Tables {
   deleted_conversation: { id: string; owner_id: string }
 }
 
-/** A conversation and where it stands. */
-export type Whole = Omit<ConversationRow, 'config' | 'sealed_config'> & Omit<HeadRow, 'conversation_id' | 'run_epoch'>
+/** A conversation, where it stands, and its children from the oldest to the newest. */
+export type Whole = Omit<ConversationRow, 'config' | 'sealed_config'> &
+  Omit<HeadRow, 'conversation_id' | 'run_epoch'> & { children: string[] }
 
 export interface Filters {
   title__contains?: string | undefined
@@ -112,6 +113,11 @@ export function conversationStore(database: Database) {
       .selectFrom('conversation as c')
       .innerJoin('conversation_head as h', 'h.conversation_id', 'c.id')
       .select([...columns])
+      .select(
+        sql<string[]>`array(select k.id from conversation k where k.parent_id = c.id order by k.created_at)`.as(
+          'children',
+        ),
+      )
 
   return {
     /** False when the id is taken, by a living conversation or by a deleted one. */
@@ -175,14 +181,6 @@ export function conversationStore(database: Database) {
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
-
-    children: (parents: readonly string[]): Promise<{ id: string; parent_id: string | null }[]> =>
-      db
-        .selectFrom('conversation')
-        .select(['id', 'parent_id'])
-        .where('parent_id', 'in', [...parents, none])
-        .orderBy('created_at')
-        .execute(),
 
     async update(
       id: string,

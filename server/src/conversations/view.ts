@@ -2,32 +2,27 @@ import type { AppConversation } from '@parley/contract/conversations'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
 import type { Sandboxes } from '../sandboxes/service.ts'
 import { total } from './metrics.ts'
-import type { ConversationStore, Whole } from './store.ts'
+import type { Whole } from './store.ts'
 
 /** A row, its sandbox and its children as one answer. */
 
 interface Parts {
-  store: ConversationStore
   sandboxes: Sandboxes
   baseUrl: string
 }
 
 export const viewOf =
-  ({ store, sandboxes, baseUrl }: Parts) =>
+  ({ sandboxes, baseUrl }: Parts) =>
   async (rows: readonly Whole[]): Promise<AppConversation[]> => {
     const named = rows.flatMap((row) => (row.sandbox_id === null ? [] : [row.sandbox_id]))
-    const [seen, children] = await Promise.all([
-      sandboxes.statuses([...new Set(named)]),
-      store.children(rows.map((row) => row.id)),
-    ])
+    const seen = await sandboxes.statuses([...new Set(named)])
     return rows.map((row) => {
       const status = row.sandbox_id === null ? 'MISSING' : (seen.get(row.sandbox_id)?.status ?? 'MISSING')
-      const own = children.filter((child) => child.parent_id === row.id).map((child) => child.id)
-      return answer(row, status, own, baseUrl)
+      return answer(row, status, baseUrl)
     })
   }
 
-function answer(row: Whole, status: SandboxStatus, children: string[], baseUrl: string): AppConversation {
+function answer(row: Whole, status: SandboxStatus, baseUrl: string): AppConversation {
   return {
     id: row.id,
     created_by_user_id: row.owner_id,
@@ -43,7 +38,7 @@ function answer(row: Whole, status: SandboxStatus, children: string[], baseUrl: 
     agent_type: row.agent_type,
     metrics: total(row.metrics),
     parent_conversation_id: row.parent_id,
-    sub_conversation_ids: children,
+    sub_conversation_ids: row.children,
     forked_from_conversation_id: row.forked_from_id,
     public: row.public,
     tags: row.tags,
