@@ -44,7 +44,7 @@ import { startJobKind } from './conversations/start/start.ts'
 import { startSteps } from './conversations/start/steps.ts'
 import { startTaskStore } from './conversations/start/store.ts'
 import { conversationStore } from './conversations/store.ts'
-import { runJob, startJob } from './conversations/topics.ts'
+import { eventsTopic, inboxTopic, runJob, startJob } from './conversations/topics.ts'
 import { workspaceRoutes } from './conversations/workspace-routes.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -62,6 +62,8 @@ import { migrations } from './migrations/migrations.ts'
 import { modelRoutes } from './models/routes.ts'
 import { modelService } from './models/service.ts'
 import { pageFolder } from './page-folder.ts'
+import { processJob, processJobKind, watchLogs } from './processors/service.ts'
+import { processorStore } from './processors/store.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
@@ -77,6 +79,7 @@ import { settingsStore } from './settings/store.ts'
 import { sharedRoutes } from './shared/routes.ts'
 import { sharedService } from './shared/service.ts'
 import { sharedStore } from './shared/store.ts'
+import { heard } from './stirs.ts'
 import { invitationsOf } from './users/invitations.ts'
 import { openOidc } from './users/oidc.ts'
 import { userRoutes } from './users/routes.ts'
@@ -86,6 +89,14 @@ import { ssoService } from './users/sso.ts'
 import { userStore } from './users/store.ts'
 import { v0Routes } from './v0/routes.ts'
 import { v0Service } from './v0/service.ts'
+import { deliverJob, deliverJobKind, followSubscriptions } from './webhooks/deliver.ts'
+import { reportStore } from './webhooks/report-store.ts'
+import { reportService } from './webhooks/report.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+import { webhookService } from './webhooks/service.ts'
+import { signer } from './webhooks/sign.ts'
+import { webhookStore } from './webhooks/store.ts'
+import { forgeTokens } from './webhooks/token.ts'
 
 /*
  * The wiring, ground floor first: what stands lower cannot name what stands higher.
@@ -130,7 +141,7 @@ export async function openServer({
   const database = openDatabase({ connection, max: 20, applicationName: `parley ${replica}` })
   opened.defer(() => database.close())
   await migrate(database, migrations)
-  const wake = openWake(database)
+  const wake = heard(openWake(database))
   opened.defer(() => wake.close())
   const jobs = openJobs({ database, wake, clock, replica, log: said })
   const seal = await openSeal({ database, keks })
@@ -277,6 +288,41 @@ export async function openServer({
   const idempotency = openIdempotency({ store: idempotencyStore(database), seal, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 
+  const processorRows = processorStore(database)
+  const webhookRows = webhookStore(database)
+  const sign = signer({ seal, clock })
+  if (config.role !== 'api') {
+    const note = (message: string, details: Record<string, unknown>) => log.info(details, message)
+    const model = { seal, clock, fetch: way.fetch as typeof fetch }
+    jobs.register(processJob, processJobKind({ ...model, store: processorRows, git, log: said, note }))
+    jobs.register(deliverJob, deliverJobKind({ store: webhookRows, sign, clock, fetch: way.fetch }))
+  }
+  const reading = watchLogs({ store: processorRows, jobs, database, heard: wake.heard, log: said })
+  opened.defer(() => reading.stop())
+  const following = followSubscriptions({ store: webhookRows, jobs, database, heard: wake.heard, log: said })
+  opened.defer(() => following.stop())
+  const reported = reportStore(database)
+  const reports = reportService({
+    store: reported,
+    secrets,
+    clock,
+    logOf: logStore,
+    make: (tx, row) => conversationStore(tx).insert(row),
+    tell(conversation) {
+      wake.tell(inboxTopic(conversation))
+      wake.tell(eventsTopic(conversation))
+    },
+  })
+  const webhooks = webhookService({
+    store: webhookRows,
+    conversations,
+    sign,
+    clock,
+    cursor,
+    check: way.check,
+    poke: following.poke,
+  })
+
   const served = [
     ...keyRoutes(keysOf(access, clock)),
     ...auditRoutes(audit),
@@ -289,6 +335,7 @@ export async function openServer({
     ...conversationRoutes(conversations, tasks, changes),
     ...workspaceRoutes({ conversations, files: workspaceFiles({ sandboxes }), insight, logs }),
     ...eventRoutes(events, conversations, eventSockets({ events, conversations })),
+    ...webhookRoutes(reports, forgeTokens({ store: reported, git }), webhooks),
     ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),
     ...v0Routes(v0Service({ conversations, tasks, enabled: config.v0 })),
     ...healthRoutes(health),
@@ -336,7 +383,7 @@ export async function openServer({
     /** Stops taking work, finishes or hands back what is under way, and lets go of everything. */
     async close(graceMs: number): Promise<void> {
       readiness.closing = true
-      await keeper.stop()
+      await Promise.all([keeper.stop(), reading.stop(), following.stop()])
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
       idempotency.close()
       await kept.close()
