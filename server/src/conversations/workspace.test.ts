@@ -61,8 +61,11 @@ test('a finished conversation says what came of it, keeps its files, and can be 
   assert.equal(Buffer.from(await zip.arrayBuffer()).subarray(0, 2).toString(), 'PK')
 
   const bob = await server.as('bob')
-  for (const call of [explainConversation, getFinalResponse, listFiles, readFile])
-    await assert.rejects(bob(call, { params: { id } }), { code: 'not_found' })
+  const foreign = { params: { id } }
+  await assert.rejects(bob(explainConversation, foreign), { code: 'not_found' })
+  await assert.rejects(bob(getFinalResponse, foreign), { code: 'not_found' })
+  await assert.rejects(bob(listFiles, foreign), { code: 'not_found' })
+  await assert.rejects(bob(readFile, foreign), { code: 'not_found' })
 })
 
 test('a stranger reads what is public, and nothing else', async () => {
