@@ -43,6 +43,10 @@ test('every variable has its effect', () => {
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     PARLEY_OWNER_API_KEY: key,
     PARLEY_OWNER_EMAIL: 'ada@example.org',
+    PARLEY_OIDC_ISSUER: 'https://login.example.org',
+    PARLEY_OIDC_CLIENT_ID: 'parley',
+    PARLEY_OIDC_CLIENT_SECRET: 'of the client',
+    PARLEY_OIDC_ALLOWED_DOMAINS: 'Example.org, team.example',
     PARLEY_V0: 'off',
     PARLEY_PRIVATE_HOSTS: 'Forge.internal:3000, [::1]:80',
     PARLEY_LOG_LEVEL: 'debug',
@@ -62,6 +66,12 @@ test('every variable has its effect', () => {
     secretKey: Buffer.alloc(32, 7),
     ownerApiKey: key,
     ownerEmail: 'ada@example.org',
+    oidc: {
+      issuer: 'https://login.example.org/',
+      clientId: 'parley',
+      clientSecret: 'of the client',
+      allowedDomains: ['example.org', 'team.example'],
+    },
     v0: false,
     privateHosts: ['forge.internal:3000', '[::1]:80'],
     limitsFile: null,
@@ -96,6 +106,11 @@ test('a bad value stops the start with one line that names the variable', () => 
   refuses({ PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'yes' }, /^PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: must be on or off/)
   refuses({ PARLEY_V0: 'true' }, /^PARLEY_V0: must be on or off/)
   refuses({ PARLEY_OWNER_EMAIL: 'ada' }, /^PARLEY_OWNER_EMAIL: /)
+  const oidc = { PARLEY_OIDC_CLIENT_ID: 'parley' }
+  refuses(oidc, /^PARLEY_OIDC_ISSUER: must be set/)
+  refuses({ PARLEY_OIDC_ISSUER: 'https://login.example.org' }, /^PARLEY_OIDC_CLIENT_ID: must be set/)
+  refuses({ ...oidc, PARLEY_OIDC_ISSUER: 'http://login.example.org' }, /^PARLEY_OIDC_ISSUER: must be the https URL/)
+  refuses({ PARLEY_OIDC_ALLOWED_DOMAINS: '*' }, /^PARLEY_OIDC_ALLOWED_DOMAINS: .*\*/)
   refuses({ PARLEY_PRIVATE_HOSTS: 'forge.internal' }, /^PARLEY_PRIVATE_HOSTS: .*forge\.internal/)
   refuses({ PARLEY_LOG_LEVEL: 'loud' }, /^PARLEY_LOG_LEVEL: /)
   refuses({ PARLEY_LIMITS: '/nowhere/limits.yaml' }, /^PARLEY_LIMITS: .*\/nowhere\/limits\.yaml/)
@@ -155,9 +170,12 @@ test('the shown configuration names every variable, hides every secret, and its 
     DATABASE_URL: 'postgres://ada:hunter2@db/parley?sslpassword=hunter3',
     PARLEY_SECRET_KEY: secret,
     PARLEY_OWNER_API_KEY: key,
+    PARLEY_OIDC_ISSUER: 'https://login.example.org',
+    PARLEY_OIDC_CLIENT_ID: 'parley',
+    PARLEY_OIDC_CLIENT_SECRET: 'hunter4',
   })
   const shown = showConfig(config)
-  for (const hidden of ['hunter2', 'hunter3', key, secret]) assert.ok(!shown.includes(hidden), shown)
+  for (const hidden of ['hunter2', 'hunter3', 'hunter4', key, secret]) assert.ok(!shown.includes(hidden), shown)
   assert.match(shown, /^PARLEY_HOST=127\.0\.0\.1$/m)
   assert.match(shown, /^DATABASE_URL=postgres:\/\/ada:\*\*\*@db\/parley/m)
   assert.match(shown, /memory: 2GiB/)

@@ -8,7 +8,7 @@ import { version } from './version.ts'
 const parts = (change: Partial<HealthParts> & Pick<HealthParts, 'database'>): HealthParts => ({
   readiness: { closing: false },
   clock: systemClock,
-  config: { role: 'all', sandbox: 'process', v0: true },
+  config: { role: 'all', sandbox: 'process', v0: true, oidc: null },
   version,
   claimed: async () => false,
   gitProviders: ['forge_a'],

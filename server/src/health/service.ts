@@ -18,7 +18,7 @@ export interface HealthParts {
   database: Pick<Database, 'ping'>
   readiness: Readiness
   clock: Clock
-  config: Pick<Config, 'role' | 'sandbox' | 'v0'>
+  config: Pick<Config, 'role' | 'sandbox' | 'v0' | 'oidc'>
   version: string
   /** Whether the owner has set e-mail and password. */
   claimed: () => Promise<boolean>
@@ -71,7 +71,7 @@ export function healthService({ database, readiness, clock, config, version, cla
     webClient: async (): Promise<WebClientConfig> => ({
       version,
       claimed: await claimed(),
-      sign_in: ['password'],
+      sign_in: config.oidc === null ? ['password'] : ['password', 'enterprise_sso'],
       git_providers: [...gitProviders],
     }),
   }
