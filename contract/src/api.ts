@@ -12,16 +12,7 @@ import {
   searchConversations,
   updateConversation,
 } from './conversations.ts'
-import {
-  countEvents,
-  eventSocket,
-  getEvents,
-  postMessage,
-  respondToConfirmation,
-  searchEvents,
-  sendMessage,
-  streamEvents,
-} from './events.ts'
+import { countEvents, eventSocket, getEvents, respondToConfirmation, searchEvents, streamEvents } from './events.ts'
 import {
   connectGitProviders,
   disconnectGitProviders,
@@ -33,6 +24,7 @@ import {
 } from './git.ts'
 import { getAlive, getHealth, getReady, getServerInfo, getWebClientConfig } from './health.ts'
 import { createKey, deleteKey, getCurrentKey, listKeys, rotateKey } from './keys.ts'
+import { postMessage, sendMessage } from './message.ts'
 import { searchModelProviders, searchModels } from './models.ts'
 import { queueMessage } from './pending-messages.ts'
 import { getSandboxSpecs, listSandboxSecrets, readSandboxSecret, searchSandboxSpecs } from './sandbox-specs.ts'

@@ -3,7 +3,6 @@ import { Content, ImageContent, TextContent } from './content.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleTime } from './examples.ts'
 import { Id, IdInput, idList } from './id.ts'
-import { FollowUpMessage, MessagePayload, messageBodyLimit } from './message.ts'
 import { page, pageQuery } from './page.ts'
 import { Timestamp, TimestampInput } from './time.ts'
 
@@ -246,7 +245,7 @@ export type Delta =
     }
   | { kind: 'ToolOutputDelta'; tool_call_id: string; action_id: string; offset: number; content: string }
 
-/* The calls that read the log, follow it, and write messages and answers into it. */
+/* The calls that read the log, follow it, and answer it; message.ts writes into it. */
 
 export const EventPage = page(Event).meta({ id: 'EventPage' })
 export type EventPage = z.infer<typeof EventPage>
@@ -313,55 +312,6 @@ export const getEvents = endpoint({
   returns: z.array(Event.nullable()),
   fails: ['not_found', 'malformed_id', 'too_many_ids'],
   example: { returns: [exampleEvent, null] },
-})
-
-/** The answer to a message: it is in the log when this is answered. */
-export const MessageAccepted = z
-  .object({
-    success: z.literal(true),
-    event_id: Id,
-    seq: z.int().positive(),
-    sandbox_status: z.enum(['STARTING', 'RUNNING', 'PAUSED']),
-    message: z.string().nullable(),
-  })
-  .meta({ id: 'MessageAccepted' })
-export type MessageAccepted = z.infer<typeof MessageAccepted>
-
-const exampleMessage = { role: 'user', content: [{ type: 'text', text: 'Say hello.' }], run: true }
-const exampleAccepted = {
-  success: true,
-  event_id: exampleEvent.id,
-  seq: 2,
-  sandbox_status: 'RUNNING',
-  message: null,
-} as const
-
-export const postMessage = endpoint({
-  method: 'POST',
-  path: '/api/v1/conversation/{id}/events',
-  summary: 'Send a message to a conversation',
-  description: 'Appends the message to the log; with `run` the agent works on it. A paused sandbox resumes by itself.',
-  access: 'events:write',
-  params: OfConversation,
-  body: MessagePayload,
-  bodyLimit: messageBodyLimit,
-  returns: MessageAccepted,
-  fails: ['not_found', 'malformed_id', 'state_conflict', 'gone'],
-  example: { body: exampleMessage, returns: exampleAccepted },
-})
-
-export const sendMessage = endpoint({
-  method: 'POST',
-  path: '/api/v1/app-conversations/{id}/send-message',
-  summary: 'Send a follow-up message',
-  description: 'The same as posting an event, except that the agent works on the message unless `run` is false.',
-  access: 'events:write',
-  params: OfConversation,
-  body: FollowUpMessage,
-  bodyLimit: messageBodyLimit,
-  returns: MessageAccepted,
-  fails: ['not_found', 'malformed_id', 'state_conflict', 'gone'],
-  example: { body: exampleMessage, returns: exampleAccepted },
 })
 
 export const ConfirmationAnswer = z

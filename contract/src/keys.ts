@@ -97,7 +97,8 @@ export const rotateKey = endpoint({
   method: 'POST',
   path: '/api/v1/keys/{id}/rotate',
   summary: 'Replace an API key',
-  description: 'Makes a new key with the same name, scopes and length of life; the old one lives on for `grace_seconds`.',
+  description:
+    'Makes a new key with the same name, scopes and length of life; the old one lives on for `grace_seconds`.',
   access: 'keys:admin',
   params: OneKey,
   body: z.object({ grace_seconds: z.int().min(0).max(86_400).default(0) }),

@@ -33,7 +33,11 @@ export interface TestServerOptions {
   clock?: Clock
 }
 
-export async function openTestServer({ env = {}, privateHosts = [], clock = systemClock }: TestServerOptions = {}): Promise<TestServer> {
+export async function openTestServer({
+  env = {},
+  privateHosts = [],
+  clock = systemClock,
+}: TestServerOptions = {}): Promise<TestServer> {
   const test = await openTestDatabase(migrations)
   const dir = mkdtempSync(join(tmpdir(), 'pt-'))
   const config: Config = readConfig({

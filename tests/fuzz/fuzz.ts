@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { openTestServer } from '../../server/src/testing.ts'
 import { type Document, type Operation, operations } from './document.ts'
@@ -21,14 +21,20 @@ export interface Report {
   failures: string[]
 }
 
-const document = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../docs/openapi/v1.json'), 'utf8')) as Document
+const document = JSON.parse(
+  readFileSync(resolve(import.meta.dirname, '../../docs/openapi/v1.json'), 'utf8'),
+) as Document
 const mostIds = 300
 const longestMs = 5_000
 
 export async function fuzz({ requests, seed }: { requests: number; seed: number }): Promise<Report> {
   await using server = await openTestServer({ env: { PARLEY_LIMITS: limitsFile } })
   const keys = [await server.keyOf('ada'), await server.keyOf('eve')]
-  const pool: Pool = { ids: ['019a0000-0000-7000-8000-000000000000'], wild: false, schemas: document.components.schemas }
+  const pool: Pool = {
+    ids: ['019a0000-0000-7000-8000-000000000000'],
+    wild: false,
+    schemas: document.components.schemas,
+  }
   const judge = judging()
   const report: Report = { seed, requests: 0, byStatus: {}, failures: [] }
   // Streams and long work are other tests' business; here they would only wait.
@@ -71,10 +77,14 @@ function requestOf(operation: Operation, pool: Pool): fc.Arbitrary<Request> {
     operation.parameters.forEach((one, index) => {
       const value = values[index]
       if (one.in === 'path') path = path.replace(`{${one.name}}`, encodeURIComponent(plain(value).slice(0, 300) || 'x'))
-      else if (value !== undefined) for (const item of Array.isArray(value) ? value : [value]) query.append(one.name, plain(item))
+      else if (value !== undefined)
+        for (const item of Array.isArray(value) ? value : [value]) query.append(one.name, plain(item))
     })
     const asked = query.toString()
-    return { url: asked === '' ? path : `${path}?${asked}`.slice(0, 8_000), body: sent === undefined ? undefined : JSON.stringify(sent) }
+    return {
+      url: asked === '' ? path : `${path}?${asked}`.slice(0, 8_000),
+      body: sent === undefined ? undefined : JSON.stringify(sent),
+    }
   })
 }
 
@@ -83,7 +93,15 @@ const plain = (value: unknown): string =>
 
 type Judge = (operation: Operation, status: number, answer: unknown) => string | undefined
 
-async function send(base: string, key: string, operation: Operation, request: Request, judge: Judge, pool: Pool, report: Report) {
+async function send(
+  base: string,
+  key: string,
+  operation: Operation,
+  request: Request,
+  judge: Judge,
+  pool: Pool,
+  report: Report,
+) {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` }
   if (request.body !== undefined) headers['content-type'] = 'application/json'
   const init: RequestInit = { method: operation.method, headers, signal: AbortSignal.timeout(longestMs) }
@@ -94,7 +112,8 @@ async function send(base: string, key: string, operation: Operation, request: Re
     report.byStatus[response.status] = (report.byStatus[response.status] ?? 0) + 1
     // A forge that does not exist is not ours to mend.
     const outside = response.status === 502 || response.status === 504
-    if (response.status >= 500 && !outside) return `${response.status} ${text.slice(0, 300)} for ${request.body?.slice(0, 300)}`
+    if (response.status >= 500 && !outside)
+      return `${response.status} ${text.slice(0, 300)} for ${request.body?.slice(0, 300)}`
     const answer: unknown = text === '' ? undefined : JSON.parse(text)
     if (response.ok) learn(pool, answer)
     return judge(operation, response.status, answer)
@@ -105,7 +124,8 @@ async function send(base: string, key: string, operation: Operation, request: Re
 
 /** Ids that were given out. The oldest are forgotten; some of them name what is deleted by now, which is the point. */
 function learn(pool: Pool, answer: unknown): void {
-  const found = JSON.stringify(answer ?? null).match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g) ?? []
+  const found =
+    JSON.stringify(answer ?? null).match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g) ?? []
   pool.ids.push(...found.filter((id) => !pool.ids.includes(id)))
   if (pool.ids.length > mostIds) pool.ids.splice(0, pool.ids.length - mostIds)
 }
@@ -116,7 +136,8 @@ function judging(): Judge {
   ajv.addSchema({ $id: 'api', components: document.components })
   const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
   return ({ operationId, responses }, status, answer) => {
-    if (!(status in responses)) return `the status ${status} is not in the document: ${JSON.stringify(answer).slice(0, 200)}`
+    if (!(status in responses))
+      return `the status ${status} is not in the document: ${JSON.stringify(answer).slice(0, 200)}`
     const schema = responses[status]
     if (schema === undefined) return undefined
     const name = `${operationId} ${status}`

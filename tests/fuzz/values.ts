@@ -85,8 +85,20 @@ function text(schema: SchemaObject, pool: Pool): fc.Arbitrary<unknown> {
   if (schema['format'] === 'uuid' || /uuid/i.test(String(schema['description'] ?? ''))) return id
   if (/time/i.test(String(schema['format'] ?? schema['description'] ?? ''))) return times
   const max = Math.min(Number(schema['maxLength'] ?? 40), 40)
-  const words = fc.constantFrom('main', 'ada/engine', 'NAME_OF_IT', 'https://example.com/x', 'ada@example.com', 'parley/demo', 'open_forge')
-  return fc.oneof({ weight: 3, arbitrary: words }, { weight: 2, arbitrary: fc.string({ maxLength: max }) }, { weight: 1, arbitrary: id })
+  const words = fc.constantFrom(
+    'main',
+    'ada/engine',
+    'NAME_OF_IT',
+    'https://example.com/x',
+    'ada@example.com',
+    'parley/demo',
+    'open_forge',
+  )
+  return fc.oneof(
+    { weight: 3, arbitrary: words },
+    { weight: 2, arbitrary: fc.string({ maxLength: max }) },
+    { weight: 1, arbitrary: id },
+  )
 }
 
 function object(schema: SchemaObject, pool: Pool, depth: number): fc.Arbitrary<unknown> {

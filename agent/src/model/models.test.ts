@@ -109,6 +109,9 @@ test('the settings of a model reach its provider', async () => {
       max_tokens: 1000,
     },
   )
+})
+
+test('settings of one provider reach that provider', async () => {
   const { body } = await sent({
     model: 'openai/gpt-5',
     reasoning_effort: 'low',

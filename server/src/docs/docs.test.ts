@@ -49,7 +49,9 @@ test('a POST under an idempotency key happens once, over HTTP', async () => {
   const made = await ada(createSecret, { body, headers })
   assert.deepEqual(await ada(createSecret, { body, headers }), made)
   assert.equal((await ada(listSecrets)).custom_secrets.length, 1)
-  await assert.rejects(ada(createSecret, { body: { ...body, value: 'other' }, headers }), { code: 'idempotency_mismatch' })
+  await assert.rejects(ada(createSecret, { body: { ...body, value: 'other' }, headers }), {
+    code: 'idempotency_mismatch',
+  })
   const once = { 'idempotency-key': 'a-key' }
   const key = await ada(createKey, { body: { name: 'one' }, headers: once })
   assert.equal((await ada(createKey, { body: { name: 'one' }, headers: once })).key, key.key)

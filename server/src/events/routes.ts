@@ -2,12 +2,11 @@ import {
   countEvents,
   eventSocket,
   getEvents,
-  postMessage,
   respondToConfirmation,
   searchEvents,
-  sendMessage,
   streamEvents,
 } from '@parley/contract/events'
+import { postMessage, sendMessage } from '@parley/contract/message'
 import { serve } from '@parley/wire/serve'
 import type { Conversations } from '../conversations/service.ts'
 import { startAfter } from './cursor.ts'

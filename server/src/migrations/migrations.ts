@@ -4,4 +4,9 @@ import { people } from './0003-people.ts'
 import { extensions } from './0004-extensions.ts'
 
 /** One list for the whole database, in order. Forward only. */
-export const migrations = { '0001-first': first, '0002-webhooks': webhooks, '0003-people': people, '0004-extensions': extensions }
+export const migrations = {
+  '0001-first': first,
+  '0002-webhooks': webhooks,
+  '0003-people': people,
+  '0004-extensions': extensions,
+}
