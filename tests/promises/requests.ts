@@ -54,8 +54,9 @@ export async function ask(url: string, { endpoint }: Named, key: string | null, 
     redirect: 'error',
     signal: AbortSignal.timeout(20_000),
   })
-  const text = response.ok && endpoint.answer === 'sse' ? '' : await response.text()
-  if (text === '') await response.body?.cancel()
+  const endless = response.ok && endpoint.answer === 'sse'
+  const text = endless ? '' : await response.text()
+  if (endless) await response.body?.cancel()
   const problem = (response.ok || text === '' ? {} : JSON.parse(text)) as ProblemBody
   return { status: response.status, headers: response.headers, text, problem }
 }
