@@ -1,4 +1,3 @@
-import { tools } from '@parley/agent/tools/tools'
 import { finishSso } from '@parley/contract/users'
 import { forgeMember, offeredForges } from '@parley/forge/forges'
 import type { Driver } from '@parley/sandbox/driver'
@@ -255,14 +254,16 @@ export async function openServer({
     live,
     clock,
     kept,
-    tools,
   }
   if (config.role !== 'api') {
     jobs.register(
       startJob,
       startJobKind({ store: taskRows, tasks, steps, limits, discard: sandboxes.discard, log: said }),
     )
-    jobs.register(runJob, runJobKind({ ...work, fetch: way.fetch as typeof fetch, log: said }))
+    jobs.register(
+      runJob,
+      runJobKind({ ...work, fetch: way.fetch as typeof fetch, follow: forgeFetch as typeof fetch, log: said }),
+    )
   }
   const conversations = conversationService({
     database,

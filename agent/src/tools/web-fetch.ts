@@ -55,7 +55,7 @@ async function pageOf(fetch: PublicFetch, from: string, signal: AbortSignal) {
     const response = await fetch(url, { headers, redirect: 'manual', signal })
     const location = response.headers.get('location')
     if (response.status < 300 || response.status > 399 || location === null)
-      return { url, status: response.status, text: await textOf(response) }
+      return { url: response.url || url, status: response.status, text: await textOf(response) }
     await response.body?.cancel()
     const next = new URL(location, url)
     if (!/^https?:$/.test(next.protocol)) throw new Error(`it leads to ${next.protocol}`)

@@ -1,5 +1,6 @@
 import { closeTools } from '@parley/agent/loop/loop'
 import type { ToolMemory } from '@parley/agent/loop/work'
+import type { McpServers } from '@parley/agent/mcp/servers'
 import type { Tool } from '@parley/agent/tools/tool'
 import type { LogEvent } from '@parley/contract/events'
 
@@ -16,6 +17,8 @@ interface Held {
   events: LogEvent[] | undefined
   memory: ToolMemory
   tools: readonly Tool[]
+  /** Open connections; null: the conversation has no servers. */
+  servers: McpServers | null
 }
 
 export type Kept = ReturnType<typeof keptRuns>
@@ -32,22 +35,23 @@ export function keptRuns() {
 
   async function drop(id: string): Promise<void> {
     const one = release(id)
-    if (one !== undefined) await closeTools(one.tools, one.memory)
+    if (one === undefined) return
+    await Promise.all([closeTools(one.tools, one.memory), one.servers?.close()])
   }
 
   return {
     /** For one run alone; it gives it back with `put`. */
-    take: (id: string): { events: LogEvent[] | undefined; memory: ToolMemory } | undefined => release(id),
+    take: (id: string): Omit<Held, 'tools'> | undefined => release(id),
 
-    put(id: string, { events, memory, tools }: Held): void {
+    put(id: string, one: Held): void {
       const timers = [
         setTimeout(() => {
-          const one = held.get(id)
-          if (one !== undefined) one.events = undefined
+          const there = held.get(id)
+          if (there !== undefined) there.events = undefined
         }, eventsForMs).unref(),
         setTimeout(() => void drop(id).catch(() => {}), shellForMs).unref(),
       ]
-      held.set(id, { events, memory, tools, timers })
+      held.set(id, { ...one, timers })
       const oldest = held.size > most ? held.keys().next().value : undefined
       if (oldest !== undefined) void drop(oldest).catch(() => {})
     },

@@ -2,7 +2,6 @@ import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
 import { masker } from '@parley/agent/mask'
 import { openModel } from '@parley/agent/model/models'
-import { skillsPrompt } from '@parley/agent/skills/prompt'
 import type { Tool } from '@parley/agent/tools/tool'
 import type { LogEvent } from '@parley/contract/events'
 import type { Clock } from '@parley/store/clock'
@@ -23,6 +22,7 @@ import { counted, type Usages } from '../metrics.ts'
 import type { ConversationRow, ConversationStore, HeadRow } from '../store.ts'
 import { eventsTopic } from '../topics.ts'
 import { maskedDeltas } from './deltas.ts'
+import { mcpServersOf, serverNews, suffixOf, toolsOf } from './equip.ts'
 import type { Kept } from './kept.ts'
 import { policyOf } from './policy.ts'
 
@@ -40,19 +40,24 @@ export interface RunParts {
   live: Live
   clock: Clock
   kept: Kept
-  tools: readonly Tool[]
   /** The only way of a model to the network. */
   fetch: typeof fetch
+  /** The same for pages and MCP servers: follows a few redirects, each checked as the first address was. */
+  follow: typeof fetch
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
 export interface Opened {
   row: ConversationRow & HeadRow
   log: RunLog
-  options: Omit<RunOptions, 'signal'>
+  options: Omit<RunOptions, 'signal' | 'tools'>
   sandboxTopic: string
+  /** The tools of this run. Servers that bring some are waited for, within a bound; how they are is told in the log. */
+  equip(): Promise<readonly Tool[]>
   /** The run ended well: what it holds in memory may serve the next one. */
-  keep(): void
+  keep(tools: readonly Tool[]): void
+  /** Ends connections that are not kept. */
+  letGo(): Promise<void>
 }
 
 /** Takes the pen. Undefined when the conversation is gone; rejects with `Fenced` when a newer worker has it. */
@@ -66,7 +71,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const secrets = await secretsOf(parts, row, sealed)
   const mask = masker([...secrets, ...keysOf(sealed)])
   const model = openModel({ ...config.llm, api_key: sealed.llm_api_key }, { fetch: parts.fetch, clock: parts.clock })
-  const { events, memory } = await recalled(parts, row.id)
+  const { events, memory, servers: held } = await recalled(parts, row.id)
   const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
   const log = runLog({
     conversation: row.id,
@@ -81,22 +86,40 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
     },
     publish: maskedDeltas(parts.live, row.id, mask),
   })
+  const equipment = { row, config, sealed }
+  const handed = handedOut(secrets)
+  let servers = held
   return {
     row,
     log,
     sandboxTopic: sandboxTopic(row.sandbox_id ?? ''),
-    keep: () => parts.kept.put(row.id, { events, memory, tools: parts.tools }),
+    async equip() {
+      servers ??= mcpServersOf(equipment, {
+        hands: (signal) => hands(parts, row, signal),
+        workingDir: row.working_dir,
+        fetch: parts.follow,
+        secretsFor: (text) => handed.valuesFor(text),
+      })
+      await servers?.settle()
+      const news = serverNews(servers?.statuses() ?? [], events)
+      if (news.length > 0) await log.write(news, {})
+      return toolsOf(equipment, parts.follow, servers)
+    },
+    keep(tools) {
+      parts.kept.put(row.id, { events, memory, tools, servers })
+      servers = null
+    },
+    letGo: async () => servers?.close(),
     options: {
       log,
       model,
       memory,
-      tools: parts.tools,
       policy: policyOf(config),
       clock: parts.clock,
       cacheKey: row.id,
       workingDir: row.working_dir,
-      secrets: handedOut(secrets),
-      systemSuffix: suffix(config),
+      secrets: handed,
+      systemSuffix: suffixOf(equipment),
       sinceSeq: row.wanted_seq,
       hands: (signal) => hands(parts, row, signal),
     },
@@ -114,11 +137,12 @@ async function hands({ sandboxes }: RunParts, row: ConversationRow, signal: Abor
 }
 
 /** What the last run left here, brought up to date; from the database alone when it left nothing. */
-async function recalled({ kept, logs }: RunParts, id: string): Promise<{ events: LogEvent[]; memory: ToolMemory }> {
+async function recalled({ kept, logs }: RunParts, id: string) {
   const was = kept.take(id)
-  const events = was?.events ?? []
+  const events: LogEvent[] = was?.events ?? []
   await readOn(logs, id, events)
-  return { events, memory: was?.memory ?? new Map() }
+  const memory: ToolMemory = was?.memory ?? new Map()
+  return { events, memory, servers: was?.servers ?? null }
 }
 
 const readPage = 2_000
@@ -166,11 +190,6 @@ async function sealedConfig(seal: Seal, row: ConversationRow): Promise<SealedCon
     await seal.open(row.owner_id, `conversation.sealed_config.${row.id}`, row.sealed_config),
   ) as SealedConfig
 }
-
-const suffix = (config: ConversationConfig): string | null =>
-  [skillsPrompt(config.skills), config.system_message_suffix]
-    .filter((part) => part !== null && part !== '')
-    .join('\n\n') || null
 
 /** Counts what the model's calls used, in the very commit that stores them. */
 function metered(

@@ -51,13 +51,15 @@ async function work(parts: Parts, job: Job): Promise<void> {
     const signal = AbortSignal.any([job.signal, stop.signal])
     // Resumed beside the first call of the model. When it cannot be, the first tool that needs it says why.
     if (opened.row.sandbox_id !== null) opened.options.hands(signal).catch(() => {})
-    while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, signal }))));
-    opened.keep()
+    const tools = await opened.equip()
+    while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, tools, signal }))));
+    opened.keep(tools)
   } catch (error) {
     // Somebody else has the pen. A replica that stops throws: returning would say that the job is done.
     if (!(error instanceof Fenced)) throw error
   } finally {
     unwatch()
+    await opened.letGo()
   }
 }
 
