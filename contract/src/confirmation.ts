@@ -51,6 +51,8 @@ export const VendorAnalyzer = z
     api_url: z.string().max(2048).nullable().default(null),
     api_key: z.string().max(4096).nullable().default(null),
     policy_id: z.string().max(255).nullable().default(null),
+    /** What an action is taken for when the service does not judge it. */
+    on_failure: z.enum(['unknown', 'high']).default('unknown'),
   })
   .refine((analyzer) => analyzer.low_threshold < analyzer.medium_threshold, {
     path: ['low_threshold'],

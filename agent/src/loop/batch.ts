@@ -1,6 +1,8 @@
 import type { NewEvent } from '@parley/contract/events'
 import { SandboxGone, type Hands } from '@parley/sandbox/driver'
 import type { Proposal } from '../tools/arguments.ts'
+import { textContent } from '../tools/observation.ts'
+import type { Arguments } from './confirm.ts'
 import { agentError, type EventOf } from './events.ts'
 import { RunFailed } from './failure.ts'
 import { liveOutput } from './live.ts'
@@ -11,6 +13,8 @@ import type { Work } from './work.ts'
 export interface Ready {
   action: EventOf<'ActionEvent'>
   proposal: Proposal
+  /** The arguments that the user put in the place of the model's. */
+  edit?: Arguments
 }
 
 const graceMs = 2_000
@@ -80,7 +84,12 @@ async function resultOf(work: Work, call: Ready, signal: AbortSignal, failures: 
   return perform(work, call, hands, signal)
 }
 
-async function perform(work: Work, { action, proposal }: Ready, hands: Hands, signal: AbortSignal): Promise<NewEvent> {
+async function perform(
+  work: Work,
+  { action, proposal, edit }: Ready,
+  hands: Hands,
+  signal: AbortSignal,
+): Promise<NewEvent> {
   const { journal, clock } = work
   const names = { tool_call_id: action.tool_call_id, action_id: action.id }
   const live = liveOutput(journal.log, clock, names)
@@ -96,7 +105,8 @@ async function perform(work: Work, { action, proposal }: Ready, hands: Hands, si
     }
     const observation = await withGrace(tool.run(input, context), signal, work)
     live.end()
-    return { kind: 'ObservationEvent', source: 'environment', tool_name: tool.name, ...names, observation }
+    const told = edit === undefined ? {} : { extended_content: [textContent(editedNote(edit))] }
+    return { kind: 'ObservationEvent', source: 'environment', tool_name: tool.name, ...names, observation, ...told }
   } catch (error) {
     live.end()
     if (error instanceof SandboxGone) work.hands.lost()
@@ -107,6 +117,9 @@ async function perform(work: Work, { action, proposal }: Ready, hands: Hands, si
     return agentError(action, `The tool failed: ${cause}`, 'internal')
   }
 }
+
+const editedNote = (edit: Arguments) =>
+  `The user changed the arguments of this call before it was executed, to: ${JSON.stringify(edit)}`
 
 export const outcomeUnknown = 'Whether it took effect is unknown; check before repeating it.'
 

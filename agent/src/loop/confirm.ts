@@ -4,23 +4,32 @@ import type { LogEvent, NewEvent } from '@parley/contract/events'
  * Confirmation as the log tells it. A batch that must be confirmed is appended together with `confirmation_requested`, so
  * an action that never started differs from one whose worker died: only the first was asked about and not yet started.
  *
- *   ActionEvent … + confirmation_requested {action_ids}     the loop leaves with `waiting_for_confirmation`
- *   confirmation {decision, action_ids | null, reason}      the user's answer (null: all that wait)
- *   confirmation_started {action_ids}                       durable before the approved actions are executed
+ *   ActionEvent … + confirmation_requested {action_ids, expires_at}   the loop leaves with `waiting_for_confirmation`
+ *   confirmation {decision, action_ids | null, reason, edits}         the user's answer (null: all that wait)
+ *   confirmation_started {action_ids}                                 durable before the approved actions are executed
+ *
+ * An edit is a whole new argument object for one action. The action stays as the model wrote it; the edit is in the answer,
+ * and the model is told of it with the result. An answer after `expires_at` approves nothing.
  */
+
+export type Arguments = Record<string, unknown>
 
 export interface Confirmation {
   decision: 'accept' | 'reject'
   /** Null: every action that waits. */
   action_ids: string[] | null
   reason: string | null
+  /** New arguments by action id; only of what is accepted. */
+  edits?: Record<string, Arguments>
 }
+
+export const expiredReason = 'Nobody answered in time, so the request to confirm this action has expired.'
 
 /** The user's answer, for whoever appends it on the user's behalf. */
 export const confirmationEvent = (value: Confirmation): NewEvent => state('user', 'confirmation', value)
 
-export const confirmationRequested = (ids: string[]): NewEvent =>
-  state('environment', 'confirmation_requested', { action_ids: ids })
+export const confirmationRequested = (ids: string[], expiresAt: string): NewEvent =>
+  state('environment', 'confirmation_requested', { action_ids: ids, expires_at: expiresAt })
 
 export const confirmationStarted = (ids: string[]): NewEvent =>
   state('environment', 'confirmation_started', { action_ids: ids })
@@ -40,5 +49,12 @@ export function namedActions(event: StateUpdate): string[] | null {
 export function readConfirmation(event: StateUpdate): Confirmation | null {
   const value = event.value as Partial<Confirmation> | null
   if (value?.decision !== 'accept' && value?.decision !== 'reject') return null
-  return { decision: value.decision, action_ids: namedActions(event), reason: value.reason ?? null }
+  const answer = { decision: value.decision, action_ids: namedActions(event), reason: value.reason ?? null }
+  return { ...answer, edits: value.edits ?? {} }
+}
+
+/** When a request ends by itself; null when it does not. */
+export function expiryOf(event: StateUpdate): string | null {
+  const at = (event.value as { expires_at?: unknown } | null)?.expires_at
+  return typeof at === 'string' ? at : null
 }

@@ -3,6 +3,7 @@ import { Fenced } from '../log.ts'
 import type { Tool } from '../tools/tool.ts'
 import { toolset } from '../tools/toolset.ts'
 import { memoryOf, outcomeUnknown } from './batch.ts'
+import { expiredReason } from './confirm.ts'
 import { agentError, type NewOf } from './events.ts'
 import { failureEvent } from './failure.ts'
 import { openJournal } from './journal.ts'
@@ -73,12 +74,23 @@ function endingNow(work: Work): Ending | null {
   const { state } = work.journal
   if (state.interruptAsked > work.sinceSeq) throw new Interrupted('The user interrupted the run.')
   if (state.pauseAsked > work.sinceSeq || work.signal.reason instanceof PauseRequested) return { status: 'paused' }
+  expire(work)
   const rejected = closeRejected(work)
   if (inStage(state, 'approved').length > 0) return null
   if (inStage(state, 'waiting').length > 0) return { status: 'waiting_for_confirmation' }
   if (owed(state)) return null
   if (rejected || state.spoken === 0) return { status: 'idle' }
   return state.ended ? { status: 'finished' } : null
+}
+
+/** What the user was asked about for too long is answered by time: no. */
+function expire({ journal, clock }: Work): void {
+  const now = clock.now()
+  for (const call of inStage(journal.state, 'waiting')) {
+    if (call.expiresAt === null || call.expiresAt > now) continue
+    call.stage = 'rejected'
+    call.reason = expiredReason
+  }
 }
 
 function closeRejected({ journal }: Work): boolean {
@@ -132,6 +144,7 @@ function prepare(options: RunOptions): Work {
     hands: handsOf(options),
     memory: options.memory ?? new Map(),
     condenser: options.condenser ?? llmSummarizingCondenser(),
+    analyzer: options.analyzer ?? null,
     quietUpTo: { tokens: 0, events: 0 },
     random: options.random ?? Math.random,
     sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,

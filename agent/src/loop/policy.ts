@@ -5,6 +5,7 @@ export interface Planned {
   toolName: string
   readOnly: boolean
   input: Record<string, unknown>
+  /** As it was found, not as the model claims. */
   risk: Risk
   call: ToolCall
 }
@@ -29,8 +30,10 @@ export interface Policy {
   stuckDetection: boolean
   /** True: the model is asked to rate the risk of every call that changes something. */
   askRisk: boolean
-  /** `ask`: the batch waits for the user. Must be pure: it is asked again after a crash. */
+  /** `ask`: the batch waits for the user. */
   confirmation: (planned: Planned) => 'ask' | 'go'
+  /** How long it waits; later an answer approves nothing, and the next run goes on without the actions. */
+  confirmationMs: number
 }
 
 export const defaultPolicy: Policy = {
@@ -45,4 +48,5 @@ export const defaultPolicy: Policy = {
   stuckDetection: true,
   askRisk: false,
   confirmation: () => 'go',
+  confirmationMs: 7 * 24 * 3_600_000,
 }

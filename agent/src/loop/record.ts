@@ -1,4 +1,5 @@
-import type { Content, NewEvent, ToolCall } from '@parley/contract/events'
+import type { Content, NewEvent, RiskVerdict, ToolCall } from '@parley/contract/events'
+import { assess } from '../security/assess.ts'
 import { propose, type Proposal } from '../tools/arguments.ts'
 import { textContent } from '../tools/observation.ts'
 import type { Answer } from './answer.ts'
@@ -16,10 +17,10 @@ const idleAnswers = 3
  * Stores an answer: the call's account and what the answer led to in one append, so that after a crash there is all of it
  * or nothing. Gives the calls to execute now: none after a text, and none when the user is asked first.
  */
-export async function record(work: Work, called: Called): Promise<Ready[]> {
+export async function record(work: Work, called: Called, signal: AbortSignal): Promise<Ready[]> {
   const { journal } = work
   const { answer, event } = called
-  if (answer.calls.length > 0) return recordCalls(work, called)
+  if (answer.calls.length > 0) return recordCalls(work, called, signal)
   if (answer.reason === 'refusal') {
     journal.write(event, ...nudged(work, refusedNote, 'ContentPolicyRefusal', 'The LLM provider refuses to answer.'))
   } else if (answer.text.trim() === '') {
@@ -57,14 +58,19 @@ const reasoning = ({ reasoning: text, blocks }: Answer) => ({
   ...(blocks.length === 0 ? {} : { thinking_blocks: blocks }),
 })
 
-async function recordCalls(work: Work, { answer, responseId, event }: Called): Promise<Ready[]> {
+async function recordCalls(work: Work, called: Called, signal: AbortSignal): Promise<Ready[]> {
   const { journal, clock } = work
+  const { answer, responseId, event } = called
   const proposals = proposalsOf(work, answer)
-  const actions = proposals.map((proposal, at) =>
-    actionEvent(proposal, clock.id(), responseId, at === 0 ? answer : null),
-  )
-  const asked = needsConfirmation(work, proposals)
-  const request = asked ? [confirmationRequested(actions.map((action) => action.id))] : []
+  const verdicts = await verdictsOf(work, proposals, signal)
+  const actions = proposals.map((proposal, at) => ({
+    ...actionEvent(proposal, clock.id(), responseId, at === 0 ? answer : null),
+    ...judged(proposal, verdicts.get(proposal)),
+  }))
+  const asked = needsConfirmation(work, verdicts)
+  const expiresAt = new Date(clock.millis() + work.policy.confirmationMs).toISOString()
+  const ids = actions.map((action) => action.id)
+  const request = asked ? [confirmationRequested(ids, expiresAt)] : []
   const stored = await journal.commit(event, ...actions, ...request)
   if (asked) return []
   const kept = stored.filter((one): one is EventOf<'ActionEvent'> => one.kind === 'ActionEvent')
@@ -104,17 +110,45 @@ function actionEvent(proposal: Proposal, id: string, responseId: string, first: 
     tool_call_id: proposal.call.id,
     tool_call: proposal.call satisfies ToolCall,
     llm_response_id: responseId,
-    security_risk: proposal.error === null ? (proposal.tool.risk?.(proposal.input) ?? proposal.risk) : proposal.risk,
     summary: proposal.summary,
   }
 }
 
-/** A lone finish or think is never asked about; one call that must be asked about makes the whole batch wait. */
-function needsConfirmation({ policy }: Work, proposals: Proposal[]): boolean {
-  const executable = proposals.flatMap((one) => (one.error === null ? [one] : []))
-  if (executable.every(({ tool }) => tool.name === 'finish' || tool.name === 'think')) return false
-  return executable.some(({ tool, input, call, risk }) => {
-    const planned = { toolName: tool.name, readOnly: tool.readOnly, input, call, risk: tool.risk?.(input) ?? risk }
-    return policy.confirmation(planned) === 'ask'
+type Executable = Extract<Proposal, { error: null }>
+type Verdicts = ReadonlyMap<Proposal, RiskVerdict>
+
+/** How risky each executable call is, all of them judged before anything is published. */
+async function verdictsOf(work: Work, proposals: Proposal[], signal: AbortSignal): Promise<Verdicts> {
+  const executable = proposals.filter((one): one is Executable => one.error === null)
+  const actions = executable.map(({ tool, input, call, risk }) => ({
+    toolName: tool.name,
+    readOnly: tool.readOnly,
+    input,
+    call,
+    claim: risk,
+    own: tool.risk?.(input) ?? null,
+  }))
+  const { analyzer, clock, journal } = work
+  const found = await assess(actions, { analyzer, clock, history: journal.log.events }, signal)
+  return new Map(executable.map((one, at) => [one, found[at] ?? unjudged]))
+}
+
+const unjudged: RiskVerdict = { level: 'UNKNOWN', source: 'nobody', score: null, latency_ms: 0, reason: null }
+
+const judged = (proposal: Proposal, verdict: RiskVerdict | undefined) =>
+  verdict === undefined
+    ? { security_risk: proposal.risk }
+    : { security_risk: verdict.level, ...(verdict.source === 'nobody' ? {} : { risk: verdict }) }
+
+/** These touch nothing but the conversation itself. */
+const harmless: ReadonlySet<string> = new Set(['finish', 'think', 'task_tracker'])
+
+/** Harmless calls alone are never asked about; one call that must be asked about makes the whole batch wait. */
+function needsConfirmation({ policy }: Work, verdicts: Verdicts): boolean {
+  const executable = [...verdicts].filter((one): one is [Executable, RiskVerdict] => one[0].error === null)
+  if (executable.every(([{ tool }]) => harmless.has(tool.name))) return false
+  return executable.some(([{ tool, input, call }, { level }]) => {
+    const planned = { toolName: tool.name, readOnly: tool.readOnly, input, call, risk: level }
+    return !harmless.has(tool.name) && policy.confirmation(planned) === 'ask'
   })
 }

@@ -1,5 +1,5 @@
 import type { LogEvent, Usage } from '@parley/contract/events'
-import { namedActions, readConfirmation } from './confirm.ts'
+import { expiredReason, expiryOf, namedActions, readConfirmation, type Arguments } from './confirm.ts'
 import { asksForRun, mainUsage, seenSeq, type EventOf } from './events.ts'
 import { foldHabits, newHabits, type Habits } from './stuck.ts'
 
@@ -8,6 +8,10 @@ export interface OpenCall {
   action: EventOf<'ActionEvent'>
   stage: 'started' | 'waiting' | 'approved' | 'rejected'
   reason: string | null
+  /** Until when it waits for the user; null: without end. */
+  expiresAt: string | null
+  /** What the user made of its arguments. */
+  edit: Arguments | null
 }
 
 /** What the log says, folded event by event at constant cost. */
@@ -71,7 +75,7 @@ export function fold(state: State, event: LogEvent): void {
       return foldMessage(state, event)
     case 'ActionEvent':
       state.callIds.add(event.tool_call_id)
-      state.open.set(event.tool_call_id, { action: event, stage: 'started', reason: null })
+      state.open.set(event.tool_call_id, { action: event, stage: 'started', ...unasked })
       state.idleAnswers = 0
       state.ended = false
       return
@@ -91,6 +95,8 @@ export function fold(state: State, event: LogEvent): void {
       return foldControl(state, event)
   }
 }
+
+const unasked = { reason: null, expiresAt: null, edit: null }
 
 function foldMessage(state: State, event: EventOf<'MessageEvent'>): void {
   if (event.source === 'agent') {
@@ -150,13 +156,18 @@ function foldConfirmation(state: State, event: EventOf<'ConversationStateUpdateE
   if (event.key === 'confirmation') {
     const answer = readConfirmation(event)
     if (answer === null) return
-    for (const call of chosen(state, answer.action_ids))
-      if (call.stage === 'waiting') {
-        call.stage = answer.decision === 'accept' ? 'approved' : 'rejected'
-        call.reason = answer.reason
-      }
+    for (const call of chosen(state, answer.action_ids)) {
+      if (call.stage !== 'waiting') continue
+      const late = call.expiresAt !== null && event.timestamp > call.expiresAt
+      call.stage = answer.decision === 'accept' && !late ? 'approved' : 'rejected'
+      call.reason = late ? expiredReason : answer.reason
+      call.edit = answer.edits?.[call.action.id] ?? null
+    }
   } else if (event.key === 'confirmation_requested') {
-    for (const call of chosen(state, namedActions(event))) call.stage = 'waiting'
+    for (const call of chosen(state, namedActions(event))) {
+      call.stage = 'waiting'
+      call.expiresAt = expiryOf(event)
+    }
   } else if (event.key === 'confirmation_started') {
     for (const call of chosen(state, namedActions(event))) call.stage = 'started'
   }

@@ -20,7 +20,10 @@ export async function turn(work: Work): Promise<Suspicion | null> {
   beginPrompt(work)
   await keepSmall(work)
   const called = await step(work, (signal) => callModel(work, signal))
-  const calls = await record(work, called)
+  const calls =
+    work.analyzer?.outside === true
+      ? await step(work, (signal) => record(work, called, signal))
+      : await record(work, called, work.signal)
   if (calls.length > 0) await step(work, (signal) => execute(work, calls, signal))
   return null
 }
@@ -29,7 +32,10 @@ export async function turn(work: Work): Promise<Suspicion | null> {
 export async function executeApproved(work: Work, approved: OpenCall[]): Promise<void> {
   const { journal, tools } = work
   await journal.commit(confirmationStarted(approved.map((call) => call.action.id)))
-  const calls = approved.map(({ action }) => ({ action, proposal: propose(action.tool_call, tools) }))
+  const calls = approved.map(({ action, edit }) => {
+    const call = edit === null ? action.tool_call : { ...action.tool_call, arguments: JSON.stringify(edit) }
+    return { action, proposal: propose(call, tools), ...(edit === null ? {} : { edit }) }
+  })
   await step(work, (signal) => execute(work, calls, signal))
 }
 

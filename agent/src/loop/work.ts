@@ -3,6 +3,7 @@ import type { Clock } from '@parley/store/clock'
 import type { Condenser } from '../condense/condenser.ts'
 import type { Log } from '../log.ts'
 import type { Model } from '../model/model.ts'
+import type { Analyzer } from '../security/analyzer.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Toolset } from '../tools/toolset.ts'
 import type { Journal } from './journal.ts'
@@ -39,6 +40,8 @@ export interface RunOptions {
   sinceSeq?: number
   /** Kept by the caller from run to run, so that the shell stays open; freed with `closeTools`. Own and freed unless said. */
   memory?: ToolMemory
+  /** Judges planned actions before they are published; none unless given. */
+  analyzer?: Analyzer | null
   /** Keeps the history within the model's window. One that writes summaries unless said. */
   condenser?: Condenser
   /** 0 to 1, for the jitter of retries. */
