@@ -123,6 +123,23 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
     assert.equal((await shell.run({ command: 'echo "$V"' })).output, 'kept\n')
   })
 
+  inShell('an interrupt at any moment of a start ends all of it within 2 s, by INT alone', async (shell, mine) => {
+    await shell.run({ command: 'V=kept; cd /tmp' })
+    for (let at = 0; at < 40; at++) {
+      const stop = new AbortController()
+      const command = `(trap '' TERM; exec sleep 54${at}1); echo after`
+      const run = shell.run({ command, signal: stop.signal })
+      const asked = performance.now()
+      setTimeout(() => stop.abort(), at / 5)
+      const { end, output } = await run
+      assert.deepEqual([end, output], ['interrupted', ''])
+      assert.ok(performance.now() - asked < 2_000, 'ended by INT, before TERM')
+    }
+    assert.deepEqual(ended(await shell.run({ command: 'echo "$V $PWD"' })), ['exited', 0, 'kept /tmp\n'])
+    const left = await mine.run({ script: "grep -lsaE '^sleep.54' /proc/[0-9]*/cmdline | wc -l" })
+    assert.equal(String(left.stdout), '0\n')
+  })
+
   inShell(
     '100 MB of output: the ends are kept, the whole is in the log, the memory does not grow with it',
     async (shell, mine) => {
@@ -141,6 +158,14 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
       assert.equal(String(await mine.files.read(path, { from: to - 5, length: 5 })), 'last\n')
     },
   )
+
+  inShell('of 30 KB of output the whole is in the log, what was printed before it too', async (shell, mine) => {
+    await shell.run({ command: 'echo before' })
+    const { log, output } = await shell.run({ command: 'head -c 30000 /dev/zero | tr "\\0" x' })
+    assert.deepEqual([output.length, log.from, log.to], [30_000, 7, 30_007])
+    while (((await mine.files.stat(log.path))?.size ?? 0) < log.to) await new Promise(setImmediate)
+    assert.equal(String(await mine.files.read(log.path)), `before\n${output}`)
+  })
 
   inShell('bytes that are no text become replacement characters, and characters are never cut', async (shell) => {
     assert.equal((await shell.run({ command: "printf 'a\\377b\\n'" })).output, 'a\ufffdb\n')

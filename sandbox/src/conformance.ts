@@ -193,6 +193,16 @@ function processes(sentence: Sentence, withSandbox: WithSandbox, hands: () => Pr
     assert.equal(ended.code, 3)
   })
 
+  sentence('a process gets long and odd arguments and variables whole', async () => {
+    const odd = 'é✓\\n "$(id)" `id` \'q\'\n\nlast\n'
+    const long = `${odd}${'x'.repeat(90_000)}`
+    const script = 'printf "%s|%s|%s" "$1" "$2" "$LONG"; ls /proc/$$/fd/3 >&2'
+    const one = (await hands()).spawn({ argv: ['sh', '-c', script, 'sh', odd, long], env: { LONG: long } })
+    const [out, err] = await Promise.all([collect(one.stdout), collect(one.stderr)])
+    assert.equal(out, `${odd}|${long}|${long}`)
+    assert.match(err, /cannot access/)
+  })
+
   sentence('run gives code, both outputs and nothing of the run before', async () => {
     const mine = await hands()
     await mine.run({ script: 'cd /tmp; X=1; export X; exec 2>/dev/null; set -e; false' })

@@ -191,7 +191,7 @@ export interface ShellResult {
   output: string
   /** Characters printed in all by this call. */
   outputLength: number
-  /** Where the whole output of this shell is kept inside the sandbox, and which bytes of it are this call's. */
+  /** Where the whole output of this shell is inside the sandbox once it is more than 16 KiB, and which bytes of it are this call's. */
   log: { path: string; from: number; to: number }
   cwd: string
 }

@@ -4,10 +4,10 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** `export` commands for these variables; a name that is none is refused. */
-export function exports(env: Record<string, string>): string {
+/** `export` commands for these variables, each with its end; a name that is none is refused. */
+export function exports(env: Record<string, string>, end: '\n' | '; ' = '\n'): string {
   return Object.entries(env)
-    .map(([name, value]) => `export ${variable(name)}=${quote(value)}\n`)
+    .map(([name, value]) => `export ${variable(name)}=${quote(value)}${end}`)
     .join('')
 }
 

@@ -3,43 +3,68 @@ import type { Process } from './driver.ts'
 import type { Spawn } from './worker.ts'
 
 const maxLog = 512 * 2 ** 20
+/** Less than what anybody shows of one command, so what is cut there is always in the file. */
+const heldLimit = 16 * 1024
 
-/** All that one shell prints, kept in a file of the sandbox by a process inside. */
+/** All that one shell prints, kept in a file of the sandbox by a process inside: from the moment when it is much. */
 export class ShellLog {
   readonly path = `/tmp/.parley/shell-${randomBytes(6).toString('hex')}.log`
-  /** Bytes written so far. */
+  /** Bytes printed so far, to the bound of the file. */
   size = 0
-  readonly #writer: Process
+  readonly #spawn: Spawn
+  /** Bytes that wait for the writer, which is there once they are too many. */
+  #held: Buffer[] = []
+  #writer: Process | undefined
   #ok = true
 
   constructor(spawn: Spawn) {
-    const script = 'umask 077; mkdir -p -- "${1%/*}" && exec cat >>"$1"'
-    this.#writer = spawn({ argv: ['/bin/sh', '-c', script, 'sh', this.path], cwd: '/' })
-    this.#writer.stdout.resume()
-    this.#writer.stderr.resume()
-    this.#writer.stdin.on('error', () => (this.#ok = false))
-    void this.#writer.ended.then(() => (this.#ok = false))
+    this.#spawn = spawn
   }
 
   /** False when the writer has enough for now: `whenReady` says when it can take more. */
   add(bytes: Buffer): boolean {
     if (!this.#ok || this.size >= maxLog || bytes.length === 0) return true
     this.size += bytes.length
-    return this.#writer.stdin.write(bytes)
+    if (this.#writer !== undefined) return this.#writer.stdin.write(bytes)
+    this.#held.push(this.size > heldLimit ? bytes : Buffer.from(bytes))
+    return this.size <= heldLimit || this.#write()
   }
 
   whenReady(then: () => void): void {
+    const stdin = this.#writer?.stdin
     const once = () => {
-      this.#writer.stdin.off('drain', once).off('close', once)
+      stdin?.off('drain', once).off('close', once)
       then()
     }
-    this.#writer.stdin.on('drain', once).on('close', once)
+    if (stdin === undefined || stdin.destroyed) then()
+    else stdin.on('drain', once).on('close', once)
   }
 
   async close(): Promise<void> {
-    this.#writer.stdin.end()
-    const done = setTimeout(() => void this.#writer.kill(0), 2_000)
-    await this.#writer.ended
+    this.#held = []
+    const writer = this.#writer
+    if (writer === undefined) return
+    writer.stdin.end()
+    const done = setTimeout(() => void writer.kill(0), 2_000)
+    await writer.ended
     clearTimeout(done)
+  }
+
+  /** Opens the file with all that was held. */
+  #write(): boolean {
+    const held = Buffer.concat(this.#held)
+    this.#held = []
+    const script = 'umask 077; mkdir -p -- "${1%/*}" && exec cat >>"$1"'
+    try {
+      this.#writer = this.#spawn({ argv: ['/bin/sh', '-c', script, 'sh', this.path], cwd: '/' })
+    } catch {
+      this.#ok = false // the sandbox has ended, as the shell is about to hear
+      return true
+    }
+    this.#writer.stdout.resume()
+    this.#writer.stderr.resume()
+    this.#writer.stdin.on('error', () => (this.#ok = false))
+    void this.#writer.ended.then(() => (this.#ok = false))
+    return this.#writer.stdin.write(held)
   }
 }

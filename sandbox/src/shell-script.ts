@@ -3,7 +3,8 @@ import { exports, quote, variable } from './quote.ts'
 /*
  * The loop that a persistent shell runs. Everything it reads is counted lines after a line that starts with the shell's
  * own secret, so input that a command left unread is skipped and never executed. The loop keeps three descriptors of its
- * own (6 output, 7 results) that commands do not have. A command runs in a loop of one turn, so that a stray `break`
+ * own (6 output, 7 results) that commands do not have. It says when a command begins, because an interrupt before that
+ * would lose the command's text on the way and its result with it. A command runs in a loop of one turn, so that a stray `break`
  * ends the command and not the shell. An interrupt of the shell itself breaks out of every loop, with that out of the
  * rest of the command, and the next copy of the loop says so. After a command `set -e`, `-u` and `-x` are off again: with one of them left on,
  * the next failing command would end the shell.
@@ -39,6 +40,7 @@ while IFS= read -r __parley_line || exit 0; do
 '
     __parley_left=$((__parley_left - 1))
   done
+  printf '%s\\035' "$__parley_mark" >&7
   for __parley_once in 1; do command eval "$__parley_text" 6>&- 7>&-; done
   { __parley_code=$?; set +eux; } 2>/dev/null
   command eval "$__parley_after"

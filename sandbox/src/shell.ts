@@ -29,6 +29,9 @@ interface Open {
 /** The command under way. */
 interface Running {
   mark: string
+  /** Resolves when the shell is about to execute it. */
+  begun: Promise<void>
+  begin: () => void
   /** Set by its result; the end counts when the output's mark has come too. */
   exitCode: number | undefined
   marked: boolean
@@ -37,6 +40,8 @@ interface Running {
 }
 
 const graceMs = 2_000
+/** Milliseconds between signals, which are sent again: a program that is only just being started does not keep the first. */
+const repeats = [20, 50, 100, 200, 400, 1_230] as const
 const resultLimit = 64 * 1024
 
 const environment = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat', TERM: 'dumb', DEBIAN_FRONTEND: 'noninteractive' }
@@ -81,7 +86,8 @@ class PersistentShell implements Shell {
     const open = (this.#open ??= this.#start())
     const text = frame(open.secret, mark, command, env)
     const { promise: ended, resolve: end } = Promise.withResolvers<How>()
-    this.#running = { mark, exitCode: undefined, marked: false, ended, end }
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    this.#running = { mark, begun, begin, exitCode: undefined, marked: false, ended, end }
     open.marks.expect(mark)
     open.process.stdin.write(text)
     return this.wait(wait)
@@ -152,6 +158,7 @@ class PersistentShell implements Shell {
   #reported(open: Open, text: string): void {
     open.results = (open.results + text).slice(-resultLimit)
     const running = this.#running
+    if (running !== null && open.results.includes(`${running.mark}\x1d`)) running.begin()
     const at = running === null ? -1 : open.results.indexOf(`${running.mark} `)
     const end = open.results.indexOf('\x1e', Math.max(at, 0))
     if (running === null || at < 0 || end < 0) return
@@ -179,11 +186,15 @@ class PersistentShell implements Shell {
 
   /** Everything below the shell is asked to end, then made to; when nothing helps (a loop of the shell itself), the shell too. */
   async #interrupt(running: Running): Promise<void> {
-    await this.#interruptShell()
+    const over = running.ended.then(() => true)
+    const within = (ms: number) => Promise.race([over, sleep(ms, false, { ref: false })])
+    await Promise.race([running.begun, within(graceMs)])
     for (const name of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
-      await this.#open?.process.interruptChildren(name)
-      const done = await Promise.race([running.ended, sleep(graceMs, undefined, { ref: false })])
-      if (done !== undefined) return
+      await this.#interruptShell()
+      for (const pause of repeats) {
+        await this.#open?.process.interruptChildren(name)
+        if (await within(pause)) return
+      }
     }
     await this.#open?.process.kill(0)
     await running.ended

@@ -14,9 +14,13 @@ export type Spawn = (command: Command) => Process
 const defaultMaxBytes = 8 * 2 ** 20
 const maxIdle = 2
 const maxWorkers = 8
+/** An idle worker is let go after this time: most sandboxes wait for a model or a person most of the time. */
+const idleMs = 30_000
 
 interface Worker {
   process: Process
+  /** Runs while it is idle. */
+  timer: NodeJS.Timeout | undefined
   /** Null between commands. */
   taking: Taking | null
 }
@@ -38,12 +42,22 @@ export function runOverWorkers(spawn: Spawn): (command: RunCommand) => Promise<R
   const forget = (worker: Worker) => {
     const at = idle.indexOf(worker)
     if (at >= 0) idle.splice(at, 1)
+    clearTimeout(worker.timer)
+  }
+  const keep = (worker: Worker) => {
+    idle.push(worker)
+    worker.timer = setTimeout(() => {
+      forget(worker)
+      worker.process.stdin.end()
+    }, idleMs).unref()
   }
   const take = async (): Promise<Worker> => {
     while (busy >= maxWorkers) await new Promise<void>((resolve) => waiting.push(resolve))
     busy++
     try {
-      return idle.pop() ?? openWorker(spawn, forget)
+      const worker = idle.pop()
+      clearTimeout(worker?.timer)
+      return worker ?? openWorker(spawn, forget)
     } catch (error) {
       give(undefined)
       throw error
@@ -51,7 +65,7 @@ export function runOverWorkers(spawn: Spawn): (command: RunCommand) => Promise<R
   }
   const give = (worker: Worker | undefined) => {
     busy--
-    if (worker !== undefined && idle.length < maxIdle) idle.push(worker)
+    if (worker !== undefined && idle.length < maxIdle) keep(worker)
     else worker?.process.stdin.end()
     waiting.shift()?.()
   }
@@ -73,7 +87,7 @@ export function runOverWorkers(spawn: Spawn): (command: RunCommand) => Promise<R
 
 function openWorker(spawn: Spawn, gone: (worker: Worker) => void): Worker {
   const process = spawn({ argv: ['/bin/sh'], cwd: '/' })
-  const worker: Worker = { process, taking: null }
+  const worker: Worker = { process, timer: undefined, taking: null }
   process.stdin.on('error', () => undefined)
   process.stdout.on('data', (chunk: Buffer) => worker.taking?.stdout.add(chunk))
   process.stderr.on('data', (chunk: Buffer) => worker.taking?.stderr.add(chunk))

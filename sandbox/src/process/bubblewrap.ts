@@ -79,12 +79,13 @@ export function refuseWorkingDir(path: string): string | undefined {
 }
 
 /**
- * What process 1 does: it keeps the way out open and gathers orphans, says `ready` on its output once the way out
- * listens, and cannot be ended from inside. `limits` are `ulimit` commands, where no cgroup holds the limits.
+ * What process 1 does: it keeps the way out open and gathers orphans, says `up` on its output at once (all walls stand
+ * then) and `ready` once the way out listens, and cannot be ended from inside. `limits` are `ulimit` commands, where no cgroup holds the limits.
  */
 export function initScript(limits: string): string {
   const port = proxyPort.toString(16).toUpperCase().padStart(4, '0')
   return `${limits}
+echo up
 exec 3>&1 </dev/null >/dev/null 2>&1
 (
   while :; do

@@ -16,6 +16,8 @@ import { findPlaces, type Places } from './cgroup-places.ts'
 export interface Group {
   /** Files a process writes `0` to, to become a member. */
   readonly joins: string[]
+  /** Variables that say who belongs here, where no control group does. */
+  readonly mark: Record<string, string>
   members(): Promise<number[]>
   /** KILL to every member until none is left; rejects after 10 s. */
   kill(): Promise<void>
@@ -73,6 +75,7 @@ async function openGroup(places: Places, id: string, limits: Limits): Promise<Sa
   const before = await readHits(places.version, memory, pids)
   const group = (folder: string): Group => ({
     joins: [...limiting, folder].map((one) => join(one, 'cgroup.procs')),
+    mark: {},
     members: () => membersBelow(folder),
     kill: () => killTree(places.tree, folder),
     remove: () => removeTree(folder),

@@ -13,6 +13,7 @@ import type { Dial, Gate } from '../egress.ts'
 import { handsOver } from '../hands.ts'
 import { refuseWorkingDir } from './bubblewrap.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
+import { sealDescriptors, type Seal } from './descriptors.ts'
 import { doctor } from './doctor.ts'
 import { hostEtc, hostRoot, makeFolders, readMeta, removeFolder, tenantUid, writeMeta, type Meta } from './folders.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
@@ -70,7 +71,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
   }
 
   const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
-    const { cgroups, shared, root } = await prepare()
+    const { cgroups, shared, root, seal } = await prepare()
     const { id } = spec
     const folder = folderOf(id)
     const runtime = join(runtimeDir, id)
@@ -81,7 +82,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     const group = await cgroups?.open(id, spec.limits)
     try {
       const walls = { shared, ...root }
-      const sandbox = await openSandbox({ meta, folder, runtime, walls, group, signal })
+      const sandbox = await openSandbox({ meta, folder, runtime, walls, group, seal, signal })
       const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, paused: false, closeEgress }
       running.set(id, one)
       void sandbox.ended.then(async (how) => {
@@ -160,7 +161,9 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     async [Symbol.asyncDispose]() {
       await Promise.all([...running.keys()].map((id) => inTurn(id, () => stop(id))))
       await proxy.close()
-      await (await host?.catch(() => undefined))?.cgroups?.close()
+      const prepared = await host?.catch(() => undefined)
+      await prepared?.cgroups?.close()
+      await prepared?.seal.close()
     },
   }
   return driver
@@ -168,6 +171,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
 
 interface Host {
   cgroups: Cgroups | undefined
+  seal: Seal
   shared: string[]
   root: Awaited<ReturnType<typeof hostRoot>>
 }
@@ -178,7 +182,7 @@ async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> 
   const name = `parley-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`
   const cgroups = await openCgroups(name)
   await cgroups?.sweep(new Set())
-  return { cgroups, shared: await hostEtc(), root: await hostRoot() }
+  return { cgroups, seal: await sealDescriptors(), shared: await hostEtc(), root: await hostRoot() }
 }
 
 /** The limits that were hit, for people; undefined when none was. */

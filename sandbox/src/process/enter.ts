@@ -5,13 +5,17 @@
  *   setpriv   sets no-new-privileges for good
  *   nsenter   into the outer user namespace (it owns the other namespaces) and into all the others, by the hidden user
  *   nsenter   into the inner user namespace, where nobody has any capability
- *   sh        the tenant's working directory and variables, then the tenant's program
- * What the tenant says travels in one variable that only the last step reads: so no variable of his reaches a program
- * that still has rights, and neither his variables nor his arguments show in the host's process list.
+ *   sh        waits to be told the tenant's working directory, variables and program, and becomes that program
+ * What the tenant says travels on a descriptor that only the last step reads: so no variable of his reaches a program
+ * that still has rights, and neither his variables nor his arguments show in the host's process list. And the way can be
+ * gone before anybody knows what for: see `warm.ts`.
  */
-import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Writable } from 'node:stream'
 import type { Command } from '../driver.ts'
 import { exports, quote } from '../quote.ts'
+import type { Group } from './cgroup.ts'
+import type { Place, Seal } from './descriptors.ts'
 
 const cleanEnv = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }
 const isRoot = () => process.getuid?.() === 0
@@ -26,7 +30,8 @@ export interface Launch {
   /** Folder of the sandbox, and that of its sockets. */
   folder: string
   runtime: string
-  stdio: StdioOptions
+  stdio: Place[]
+  seal: Seal
   program: readonly string[]
 }
 
@@ -34,7 +39,8 @@ export interface Launch {
  * Starts bubblewrap as the sandbox's own user. As root, its folders are first shown at `/mnt` in a mount namespace of
  * its own: that user could not pass a closed folder such as /root on the way to them.
  */
-export function launch({ joins, uid, folder, runtime, stdio, program }: Launch): ChildProcess {
+export function launch({ joins, uid, folder, runtime, seal, program, ...launch }: Launch): ChildProcess {
+  const stdio = seal.stdio(launch.stdio)
   if (!isRoot()) return sh(`${join(joins)}exec "$@"`, program, stdio)
   const drop = ['/usr/bin/setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--no-new-privs']
   const script = `${join(joins)}exec /usr/bin/unshare --mount --propagation private /bin/sh -c "$1" sh "$@"`
@@ -51,42 +57,63 @@ export interface Door {
   pid: number
   /** Our descriptor of the outer user namespace. */
   userNamespace: number
+  seal: Seal
 }
 
-export interface Inner extends Pick<Command, 'argv' | 'cwd' | 'env'> {
-  /** `ulimit` commands. */
+/** What holds for every program of a sandbox. */
+export interface Everywhere {
+  /** `ulimit` commands, with `;` between them. */
   limits: string
+  env: Record<string, string>
 }
 
-/** Starts a program inside. The child's own process is outside and ends as the program inside does. */
-export function enter(door: Door, joins: readonly string[], inner: Inner, stdio: StdioOptions = 'pipe'): ChildProcess {
+/** Descriptor on which a program that waits inside is told what to become. */
+const orders = 3
+
+/**
+ * Starts a program that stands inside and waits for `become`. The child's own process is outside and ends as the one
+ * inside does.
+ */
+export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>, all: Everywhere): ChildProcess {
   const outer = `--user=/proc/${process.pid}/fd/${door.userNamespace}`
   // Root lets go of its user here; a plain user stays who he is, and may not touch his groups.
   const credentials = isRoot() ? [] : ['--preserve-credentials']
-  return sh(
+  const child = sh(
     `${join(joins)}exec "$@"`,
     [
       ['/usr/bin/setpriv', '--no-new-privs'],
       ['/usr/bin/nsenter', outer, ...credentials, '-t', String(door.pid), '-m', '-u', '-i', '-n', '-p', '--'],
       ['/usr/bin/nsenter', '--user=/proc/1/ns/user', '--preserve-credentials', '--'],
-      ['/bin/sh', '-c', 'eval "$PARLEY_LAUNCH"'],
+      ['/bin/sh', '-c', `while IFS= read -r PARLEY_ORDER <&${orders}; do eval "$PARLEY_ORDER"; done`],
     ].flat(),
-    stdio,
-    { PARLEY_LAUNCH: launchText(inner) },
+    door.seal.stdio(['pipe', 'pipe', 'pipe', 'pipe']),
+    mark,
   )
+  for (const stream of child.stdio) stream?.on('error', () => undefined) // the other end has gone: `exit` says so
+  ordersOf(child).write(order(`${exports(all.env, '; ')}${all.limits}`))
+  return child
 }
 
-/** The last step as shell text: limits, folder, variables, program. */
-export function launchText({ argv, cwd = '/', env = {}, limits }: Inner): string {
+/** Makes a program that waits inside the one of this text (see `launchText`). */
+export function become(child: ChildProcess, text: string): void {
+  ordersOf(child).end(order(text))
+}
+
+/** A program as an order: folder, variables, argv. Throws on what cannot be said in a shell. */
+export function launchText({ argv, cwd = '/', env = {} }: Pick<Command, 'argv' | 'cwd' | 'env'>): string {
   const program = argv.map(quote).join(' ')
-  return `unset PARLEY_LAUNCH OLDPWD\n${limits}\ncd -- ${quote(cwd)} || exit 126\n${exports(env)}exec ${program}`
+  const go = `cd -- ${quote(cwd)} || exit 126; unset PARLEY_ORDER OLDPWD`
+  return `${go}; ${exports(env, '; ')}exec ${program} ${orders}<&-`
 }
 
-function sh(
-  script: string,
-  args: readonly string[],
-  stdio: StdioOptions,
-  env: Record<string, string> = {},
-): ChildProcess {
+/** One line, as the shell reads it byte by byte; what is longer, or has lines of its own, is counted and read at once. */
+function order(text: string): string {
+  if (text.length < 2048 && !text.includes('\n')) return `${text}\n`
+  return `eval "$(head -c ${Buffer.byteLength(text)} <&${orders})"\n${text}`
+}
+
+const ordersOf = (child: ChildProcess) => child.stdio[orders] as Writable
+
+function sh(script: string, args: readonly string[], stdio: Place[], env: Record<string, string> = {}): ChildProcess {
   return spawn('/bin/sh', ['-c', script, 'sh', ...args], { cwd: '/', stdio, env: { ...cleanEnv, ...env } })
 }

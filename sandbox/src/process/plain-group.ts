@@ -1,10 +1,15 @@
 /*
- * Groups for a machine where this user may not make control groups: processes are found in /proc. What a program
- * detached from itself is found only by its sandbox's process namespace, so it ends with the sandbox.
+ * Groups for a machine where this user may not make control groups: processes are found in /proc. A sandbox is its
+ * process namespace. What one `spawn` started carries a mark in its environment, or descends from what does; so only a
+ * program that both detaches itself and clears its environment is missed, and that one ends with its sandbox.
  */
+import { randomBytes } from 'node:crypto'
 import { readFile, readdir, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Group, SandboxGroup } from './cgroup.ts'
+
+const markName = 'PARLEY_SPAWN'
+const deadlineMs = 10_000
 
 /** All processes of the process namespace of `init`. */
 export function namespaceGroup(init: () => number | undefined): SandboxGroup {
@@ -17,69 +22,114 @@ export function namespaceGroup(init: () => number | undefined): SandboxGroup {
     return pids.filter((_, index) => theirs[index] === wanted)
   }
   return {
-    ...groupOf(members),
-    child() {
-      throw new Error('a namespace has no smaller groups; use descendantGroup')
-    },
-    async freeze(frozen) {
-      const deadline = performance.now() + 10_000
-      while (performance.now() < deadline) {
-        const pids = await members()
-        const states = await Promise.all(pids.map(stateOf))
-        const wrong = pids.filter((_, index) => states[index] !== 'Z' && (states[index] === 'T') !== frozen)
-        if (wrong.length === 0) return
-        for (const pid of wrong) send(pid, frozen ? 'SIGSTOP' : 'SIGCONT')
-        await sleep(2)
-      }
-      throw new Error(`the processes of a sandbox did not ${frozen ? 'stop' : 'go on'} within 10 s`)
-    },
+    ...groupOf(members, {}, async (pids) => send(await gatekeepers(pids), 'SIGCONT')),
+    child: markedGroup,
+    freeze: (frozen) => (frozen ? stop(members) : goOn(members)),
     hits: async () => ({ memory: 0, processes: 0 }),
   }
 }
 
-/** A process and everything that still names it as an ancestor. */
-export function descendantGroup(root: () => number | undefined): Group {
-  return groupOf(async () => {
-    const top = root()
-    if (top === undefined) return []
+/** What carries a new mark, and everything that still names one of those as an ancestor. */
+export function markedGroup(): Group {
+  const mark = randomBytes(12).toString('hex')
+  const members = async () => {
     const pids = await allPids()
-    const parents = new Map(await Promise.all(pids.map(async (pid) => [pid, await parentOf(pid)] as const)))
-    const below = (pid: number | undefined, depth = 0): boolean =>
-      pid !== undefined && depth < 1000 && (pid === top || below(parents.get(pid), depth + 1))
-    return pids.filter((pid) => below(pid))
+    const seen = await Promise.all(
+      pids.map(async (pid) => ({ pid, marked: await isMarked(pid, mark), parent: await parentOf(pid) })),
+    )
+    const found = new Set(seen.filter(({ marked }) => marked).map(({ pid }) => pid))
+    for (let size = -1; size !== found.size;) {
+      size = found.size
+      for (const { pid, parent } of seen) if (parent !== undefined && found.has(parent)) found.add(pid)
+    }
+    return [...found]
+  }
+  return groupOf(members, { [markName]: mark })
+}
+
+/**
+ * The programs outside that wait for one inside (`nsenter`). They stop themselves when that one is stopped and do not go
+ * on with it; and while they are stopped, nobody takes note of its end and the namespace cannot end either.
+ */
+async function gatekeepers(pids: readonly number[]): Promise<number[]> {
+  const parents = [...new Set(await Promise.all(pids.map(parentOf)))].filter((pid) => pid !== undefined)
+  const above = await Promise.all(parents.map(parentOf))
+  return parents.filter((pid, index) => above[index] === process.pid && !pids.includes(pid))
+}
+
+/** The gatekeepers first, so that none stops itself later, when all are to go on again. */
+async function stop(members: () => Promise<number[]>): Promise<void> {
+  await until('stop', async () => {
+    const pids = await members()
+    const running = await inState([...(await gatekeepers(pids)), ...pids], (state) => !/^[Tt]$/.test(state))
+    send(running, 'SIGSTOP')
+    return running.length === 0
   })
 }
 
-function groupOf(members: () => Promise<number[]>): Group {
+async function goOn(members: () => Promise<number[]>): Promise<void> {
+  await until('go on', async () => {
+    const pids = await members()
+    const stopped = await inState(pids, (state) => state === 'T')
+    send(stopped, 'SIGCONT')
+    const waiting = stopped.length > 0 ? [] : await inState(await gatekeepers(pids), (state) => state === 'T')
+    send(waiting, 'SIGCONT')
+    return stopped.length + waiting.length === 0
+  })
+}
+
+function groupOf(
+  members: () => Promise<number[]>,
+  mark: Group['mark'],
+  release: (pids: number[]) => Promise<void> = async () => undefined,
+): Group {
   return {
     joins: [],
+    mark,
     members,
-    async kill() {
-      const deadline = performance.now() + 10_000
-      while (performance.now() < deadline) {
+    kill: () =>
+      until('end', async () => {
         const pids = await members()
-        const states = await Promise.all(pids.map(stateOf))
-        const alive = pids.filter((_, index) => states[index] !== undefined && states[index] !== 'Z')
-        if (alive.length === 0) return
-        for (const pid of alive) send(pid, 'SIGKILL')
-        await sleep(2)
-      }
-      throw new Error('processes did not end within 10 s of KILL')
-    },
+        const alive = await inState(pids, () => true)
+        send(alive, 'SIGKILL')
+        await release(pids)
+        return alive.length === 0
+      }),
     remove: async () => undefined,
   }
 }
 
-function send(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name)
-  } catch {
-    // It has ended since the list was read.
+async function until(what: string, done: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + deadlineMs
+  while (!(await done())) {
+    if (performance.now() > deadline) throw new Error(`processes did not ${what} within ${deadlineMs / 1000} s`)
+    await sleep(2)
   }
+}
+
+function send(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has ended since the list was read.
+    }
+  }
+}
+
+/** Those that live and are in such a state. */
+async function inState(pids: readonly number[], which: (state: string) => boolean): Promise<number[]> {
+  const states = await Promise.all(pids.map(stateOf))
+  return pids.filter((_, index) => {
+    const state = states[index]
+    return state !== undefined && state !== 'Z' && state !== 'X' && which(state)
+  })
 }
 
 const allPids = async () => (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
 const namespaceOf = (pid: number) => readlink(`/proc/${pid}/ns/pid`).catch(() => undefined)
+const isMarked = async (pid: number, mark: string) =>
+  (await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')).includes(`${markName}=${mark}`)
 
 /** Fields after the name, which is in brackets and may hold anything. */
 const statOf = async (pid: number) => {

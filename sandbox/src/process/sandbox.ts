@@ -7,10 +7,12 @@ import { SandboxGone } from '../driver.ts'
 import { quote } from '../quote.ts'
 import { bubblewrapArguments, fds, initScript, inside, proxyPort, type Walls } from './bubblewrap.ts'
 import type { SandboxGroup } from './cgroup.ts'
-import { enter, launch, seenAt, type Door } from './enter.ts'
+import type { Seal } from './descriptors.ts'
+import { become, enter, launch, launchText, seenAt, type Door } from './enter.ts'
 import type { Meta } from './folders.ts'
-import { descendantGroup, namespaceGroup } from './plain-group.ts'
+import { namespaceGroup } from './plain-group.ts'
 import { asProcess } from './spawn.ts'
+import { keepWarm, type Warm } from './warm.ts'
 
 export interface Opening {
   meta: Meta
@@ -19,6 +21,7 @@ export interface Opening {
   walls: Omit<Walls, 'folders' | 'workingDir'>
   /** Undefined: limits by `ulimit`, groups by looking. */
   group: SandboxGroup | undefined
+  seal: Seal
   signal: AbortSignal
 }
 
@@ -51,6 +54,7 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     uid: meta.uid,
     folder,
     runtime,
+    seal: opening.seal,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     program: ['/usr/bin/bwrap', '--args', String(fds.args), '--', '/bin/sh', '-c', initScript(limits)],
   })
@@ -58,8 +62,13 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
   const list = bubblewrapArguments({ ...walls, folders, workingDir: meta.spec.workingDir })
   pipe(child, fds.args).end(`${list.join('\0')}\0`)
   let held: FileHandle | undefined
-  const door: Door = { pid: 0, userNamespace: 0 }
+  const door: Door = { pid: 0, userNamespace: 0, seal: opening.seal }
   const group = opening.group ?? namespaceGroup(() => door.pid || undefined)
+  const all = { limits, env: { ...baseEnv(meta.spec.workingDir), ...meta.spec.env } }
+  const warm = keepWarm(() => {
+    const mine = group.child()
+    return { child: enter(door, mine, all), group: mine }
+  })
   let running = true
   const ended = new Promise<string>((resolve) => {
     const end = (how: string) => {
@@ -70,6 +79,7 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     child.on('exit', (code, signal) => end(`ended with ${signal ?? `code ${code}`}`))
   })
   const close = async () => {
+    warm.close()
     // Process 1 first: with it the kernel ends all the others, and bubblewrap is there to take note of its end.
     if (running && door.pid > 0) {
       process.kill(door.pid, 'SIGKILL')
@@ -88,23 +98,25 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
       held = await open(`/proc/${door.pid}/ns/user`)
       door.userNamespace = held.fd
       pipe(child, fds.gate).end(`${meta.spec.id}\n`)
+      await said.up
+      warm.fill()
       await said.ready
     })
   } catch (error) {
     await close()
     throw error
   }
-  return { group, ended, close, spawn: spawner(opening, door, limits, () => running) }
+  return { group, ended, close, spawn: spawner(meta, warm, () => running) }
 }
 
-function spawner({ meta, group }: Opening, door: Door, limits: string, isOpen: () => boolean) {
+function spawner({ spec }: Meta, warm: Warm, isOpen: () => boolean) {
   return (command: Command): Process => {
     if (!isOpen()) throw new SandboxGone('the sandbox has ended')
-    const env = { ...baseEnv(meta.spec.workingDir), ...meta.spec.env, ...command.env }
     const argv = command.terminal === undefined ? command.argv : inTerminal(command.argv, command.terminal)
-    const mine = group?.child() ?? descendantGroup(() => child.pid)
-    const child: ChildProcess = enter(door, mine.joins, { argv, cwd: command.cwd ?? meta.spec.workingDir, env, limits })
-    return asProcess(child, mine, command.signal)
+    const text = launchText({ argv, cwd: command.cwd ?? spec.workingDir, env: command.env ?? {} })
+    const { child, group } = warm.take()
+    become(child, text)
+    return asProcess(child, group, command.signal)
   }
 }
 
@@ -148,22 +160,26 @@ function shellLimits({ spec: { limits } }: Meta, grouped: boolean): string {
 
 const pipe = (child: ChildProcess, fd: number) => child.stdio[fd] as Writable
 
-/** What bubblewrap says: the number of process 1, `ready`, and the last of its complaints. */
+/** What is said on the way: the number of process 1, that it runs, that the way out listens, and the last complaints. */
 function listen(child: ChildProcess) {
   let info = ''
   let complaint = ''
   const pid = Promise.withResolvers<number>()
-  const ready = Promise.withResolvers<void>()
+  const [up, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let told = ''
   for (const stream of child.stdio)
     stream?.on('error', () => undefined) // its end is told by `exit`
   ;(child.stdio[fds.info] as unknown as Readable).setEncoding('utf8').on('data', (text: string) => {
     info = (info + text).slice(0, 4096)
     if (info.includes('}')) pid.resolve((JSON.parse(info) as { 'child-pid': number })['child-pid'])
   })
-  child.stdout?.once('data', () => ready.resolve())
-  child.stdout?.resume()
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    told += text
+    if (told.includes('up\n')) up.resolve()
+    if (told.includes('ready\n')) ready.resolve()
+  })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-2000)))
-  return { pid: pid.promise, ready: ready.promise, error: () => complaint.trim() }
+  return { pid: pid.promise, up: up.promise, ready: ready.promise, error: () => complaint.trim() }
 }
 
 async function withDeadline(signal: AbortSignal, ended: Promise<string>, work: () => Promise<void>): Promise<void> {
