@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { api } from '@parley/contract/api'
 import Provider from 'oidc-provider'
 import { openTestServer, type TestServer } from '../testing.ts'
@@ -39,9 +39,8 @@ async function openHouse(env: Record<string, string> = {}) {
   const http = createServer()
   const issuer = `http://127.0.0.1:${await listening(http)}`
   const baseUrl = `http://127.0.0.1:${await freePort()}`
-  // The provider warns of its own defaults, which are for tests.
-  const { warn } = console
-  console.warn = () => undefined
+  /* oxlint-disable no-console -- the provider warns of its own defaults, which are for tests */
+  const quiet = mock.method(console, 'warn', () => undefined)
   const provider = new Provider(issuer, {
     clients: [{ ...client, redirect_uris: [`${baseUrl}${api.users.finishSso.path}`] }],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
@@ -49,7 +48,7 @@ async function openHouse(env: Record<string, string> = {}) {
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
     findAccount: (_context: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, ...people[id] }) }),
   })
-  console.warn = warn
+  quiet.mock.restore()
   http.on('request', provider.callback())
   const server = await openTestServer({
     env: {
