@@ -73,7 +73,7 @@ export const claimOwner = endpoint({
   access: 'open',
   body: OwnerClaim,
   returns: SignedIn,
-  fails: ['sign_in_failed', 'gone', 'quota_exceeded'],
+  fails: ['gone', 'state_conflict', 'quota_exceeded'],
   example: {
     body: { token: 'one-time-token-of-the-link', email: 'ada@example.com', password: 'correct horse battery' },
     returns: { user: exampleUser },
@@ -88,7 +88,7 @@ export const signIn = endpoint({
   access: 'open',
   body: z.object({ email: Email, password: z.string().min(1).max(256) }),
   returns: SignedIn,
-  fails: ['sign_in_failed', 'quota_exceeded'],
+  fails: ['sign_in_failed', 'quota_exceeded', 'unavailable'],
   example: { body: { email: 'ada@example.com', password: 'correct horse battery' }, returns: { user: exampleUser } },
 })
 
@@ -111,7 +111,7 @@ export const changePassword = endpoint({
   access: 'user',
   body: z.object({ old_password: z.string().min(1).max(256), new_password: Password }),
   returns: z.object({ success: z.literal(true) }),
-  fails: ['sign_in_failed', 'quota_exceeded'],
+  fails: ['sign_in_failed', 'quota_exceeded', 'unavailable'],
   example: {
     body: { old_password: 'correct horse battery', new_password: 'a longer and better one' },
     returns: { success: true },
@@ -190,7 +190,7 @@ export const acceptInvitation = endpoint({
   access: 'open',
   body: z.object({ token: OneTimeToken, password: Password, name: line(1, 255).nullable().default(null) }),
   returns: SignedIn,
-  fails: ['sign_in_failed', 'gone', 'quota_exceeded'],
+  fails: ['gone', 'quota_exceeded'],
   example: {
     body: { token: 'one-time-token-of-the-link', password: 'correct horse battery' },
     returns: { user: { ...exampleUser, role: 'member' } },
