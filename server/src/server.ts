@@ -50,6 +50,7 @@ import { eventRoutes } from './events/routes.ts'
 import { eventService } from './events/service.ts'
 import { eventSockets } from './events/socket.ts'
 import { eventStore } from './events/store.ts'
+import { freePort } from './free-port.ts'
 import { gitRoutes } from './git/routes.ts'
 import { gitService } from './git/service.ts'
 import { gitStore } from './git/store.ts'
@@ -147,7 +148,9 @@ export async function openServer({
   const cursor = openCursor(keks)
   const way = outbound({ privateHosts: config.privateHosts, timeoutMs: 600_000, idleTimeoutMs: 600_000 })
   opened.defer(() => way.close())
-  const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
+  const port = config.port === 0 ? await freePort(config.host) : config.port
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const baseUrl = config.baseUrl ?? `http://${host}:${port}`
 
   const forgeFetch: typeof way.fetch = (url, init) => way.fetch(url, { ...init, redirects: 3 })
 
@@ -353,7 +356,7 @@ export async function openServer({
     idempotency,
     assets: { dir: pageFolder() },
     host: config.host,
-    port: config.port,
+    port,
     log,
     ...(config.baseUrl === null ? {} : { baseUrl: config.baseUrl }),
   })
