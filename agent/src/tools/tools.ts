@@ -1,4 +1,5 @@
 import type { AgentType } from '@parley/contract/start-request'
+import { applyPatch } from './apply-patch.ts'
 import { fileEditor } from './file-editor.ts'
 import { finish } from './finish.ts'
 import { glob } from './glob.ts'
@@ -33,7 +34,7 @@ export function toolsFor({ agentType, provider, web }: ToolChoice): readonly Too
   return online.length === 0 ? tools : [terminal, fileEditor, taskTracker, ...online, think, finish]
 }
 
-const known = [...tools, glob, grep, planningFileEditor(planFile(null))]
+const known = [...tools, glob, grep, applyPatch, planningFileEditor(planFile(null))]
 
 /**
  * The tools that settings name (`terminal`, `TerminalTool`, `execute_bash` …) and the built-in ones, each once, in our order.

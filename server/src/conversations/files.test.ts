@@ -49,7 +49,7 @@ async function workspace(): Promise<Whole> {
   const working_dir = `/workspace/project/${randomUUID()}`
   await hands.files.write(`${working_dir}/readme.md`, Buffer.from('# Hello\n'))
   // Of the row only what names the directory matters here.
-  return { owner_id: 'ada', sandbox_id: id, working_dir } as Whole
+  return { owner_id: 'ada', sandbox_id: id, git_provider: null, working_dir } as Whole
 }
 
 const sh = (script: string, ...args: string[]) => hands.run({ script, args })
@@ -92,7 +92,7 @@ test('a folder lists folders first, then by name, with links told apart, and say
 test('a text file is read as text; what is binary, too large or absent says so', async () => {
   const row = await workspace()
   assert.equal(await files.read(row, 'readme.md', signal), '# Hello\n')
-  await hands.files.write(`${row.working_dir}/PLAN.md`, Buffer.from('1. think'))
+  await hands.files.write(`${row.working_dir}/.agents_tmp/PLAN.md`, Buffer.from('1. think'))
   assert.equal(await files.read(row, undefined, signal), '1. think')
   await hands.files.write(`${row.working_dir}/bin`, Buffer.from([0xff, 0xfe, 0x80]))
   await assert.rejects(files.read(row, 'bin', signal), { code: 'unsupported_media_type' })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { planFile } from '@parley/agent/tools/planning-file-editor'
 import { Problem, type ProblemCode } from '@parley/contract/problems'
 import type { WorkspaceFile } from '@parley/contract/workspace'
 import { FileError, type FileEntry, type Hands, SandboxGone } from '@parley/sandbox/driver'
@@ -17,8 +18,6 @@ import type { Whole } from './store.ts'
 export const largestText = 1024 * 1024
 const pieceBytes = 4 * 1024 * 1024
 const timeoutMs = 20_000
-/** What a planning agent writes. */
-const planFile = 'PLAN.md'
 
 /** $1 `-e`: all of it exists; `-m`: it may be new. Prints the directory and the path, each with a NUL behind it. */
 const resolveScript = 'realpath -z -e -- "$2" && realpath -z "$1" -- "$3"'
@@ -52,7 +51,7 @@ export function workspaceFiles({ sandboxes }: { sandboxes: Pick<Sandboxes, 'hand
     /** The text of a file, by default of the plan. */
     read: (row: Whole, path: string | undefined, signal: AbortSignal): Promise<string> =>
       explained(async () => {
-        const { hands, target, entry } = await openFile(row, path ?? planFile, signal)
+        const { hands, target, entry } = await openFile(row, path ?? planFile(row.git_provider), signal)
         if (entry.size > largestText) throw new Problem('payload_too_large', 'The file is too large to read as text.')
         return textOf(await hands.files.read(target, { from: 0, length: largestText }))
       }),
