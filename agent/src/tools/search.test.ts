@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Observation } from '@parley/contract/events'
+import type { RunCommand } from '@parley/sandbox/driver'
 import { openTestSandbox, type TestSandbox } from '../testing-sandbox.ts'
 import { assertTool } from './conformance.ts'
 import { glob } from './glob.ts'
@@ -53,6 +54,24 @@ test('grep gives file, line and text, of a folder or a file, and says what is wr
   assert.equal(await said({ pattern: '-nothing' }), 'Nothing found.')
   const wrong = await grep.run({ pattern: '(' }, sandbox.desk())
   assert.ok(wrong.is_error && /[Uu]n(matched|closed)/.test(textOf(wrong)), textOf(wrong))
+})
+
+test('grep finds the same without ripgrep', async () => {
+  const bin = '/workspace/.git/bin'
+  await sandbox.hands.run({ script: 'mkdir -p "$1" && ln -sf /usr/bin/find /usr/bin/grep "$1"', args: [bin] })
+  const desk = sandbox.desk()
+  const plain = {
+    ...desk,
+    hands: { ...desk.hands, run: (command: RunCommand) => desk.hands.run({ ...command, env: { PATH: bin } }) },
+  }
+  const said = async (input: Parameters<typeof grep.run>[0]) => textOf(await grep.run(input, plain))
+  assert.equal(
+    await said({ pattern: 'on[e]', include: 'a.ts' }),
+    'src/a.ts:1:export const one = 1\nsrc/a.ts:2:// TODO one',
+  )
+  assert.doesNotMatch(await said({ pattern: 'one' }), /node_modules/)
+  assert.equal(await said({ pattern: 'nowhere' }), 'Nothing found.')
+  assert.match(await said({ pattern: '(' }), /Unmatched/)
 })
 
 const plan = planningFileEditor(planFile(null))

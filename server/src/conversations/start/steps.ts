@@ -119,7 +119,7 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       const extensions = await loadExtensions(await hands(task, signal), wanted, signal)
       if (extensions.problems.length > 0)
         await notice(parts, task, 'skills_skipped', `Not loaded:\n${extensions.problems.join('\n')}`, 'warning')
-      await parts.skills.stage(task.id, extensions)
+      if (extensions.skills.length + extensions.plugins.length > 0) await parts.skills.stage(task.id, extensions)
     },
 
     STARTING_CONVERSATION: (task, signal) => begin(parts, task, signal),
@@ -156,7 +156,8 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   const dir = await workingDir(parts, task)
   const stored = await settings.stored(owner)
   const base = await workspace.baseCommit(hands, dir)
-  const config = configOf(stored, task.request, (await parts.skills.staged(task.id)) ?? noExtensions)
+  const staged = await parts.skills.staged(task.id)
+  const config = configOf(stored, task.request, staged ?? noExtensions)
   const handed = task.sealed === null ? {} : await openSecrets(seal, task, task.sealed)
   const sealed: SealedConfig = sealedOf(stored, handed)
   const place = `conversation.sealed_config.${task.conversation_id}`
@@ -197,7 +198,7 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
     const log = events.map((event) => newRow(event, clock.id(), clock.now()))
     await logStore(tx).append(task.conversation_id, log, { wants, revives: [] })
     await rows.dequeue(task.id)
-    await skillStore(tx).unstage(task.id)
+    if (staged !== undefined) await skillStore(tx).unstage(task.id)
     if (wants) await jobs.spawn(tx, { kind: runJob, key: task.conversation_id, input: null, affinity })
   })
   wake.tell(startTopic(task.id))
