@@ -20,6 +20,10 @@ export const HookDefinition = z
     command: z.string().min(1).max(100_000),
     timeout: z.number().positive().max(3600).default(60),
     async: z.boolean().default(false),
+    on_failure: z
+      .enum(['allow', 'deny'])
+      .optional()
+      .meta({ description: 'What a hook that fails or takes too long means where a hook can block. Absent: `allow`.' }),
   })
   .meta({ id: 'HookDefinition' })
 export type HookDefinition = z.infer<typeof HookDefinition>

@@ -3,7 +3,7 @@ import { SandboxGone, type Hands } from '@parley/sandbox/driver'
 import type { Proposal } from '../tools/arguments.ts'
 import { textContent } from '../tools/observation.ts'
 import type { Arguments } from './confirm.ts'
-import { agentError, type EventOf } from './events.ts'
+import { agentError, blockedActionsKey, hookNote, stateUpdate, type EventOf } from './events.ts'
 import { RunFailed } from './failure.ts'
 import { liveOutput } from './live.ts'
 import { Interrupted, over } from './stop.ts'
@@ -29,11 +29,15 @@ const noHands = {} as Hands
 export async function execute(work: Work, calls: Ready[], signal: AbortSignal): Promise<void> {
   const failures: RunFailed[] = []
   const results = schedule(calls, work.policy.toolConcurrency, (call) => resultOf(work, call, signal, failures))
+  const done: NewEvent[] = []
   for (const [at, call] of calls.entries()) {
     const result = await results[at]
     if (signal.aborted && !(signal.reason instanceof Interrupted)) throw signal.reason
-    if (result !== undefined && work.journal.state.open.has(call.action.tool_call_id)) work.journal.write(result)
+    if (result === undefined || !work.journal.state.open.has(call.action.tool_call_id)) continue
+    work.journal.write(result)
+    done.push(result)
   }
+  await afterwards(work, calls, done, signal)
   if (failures[0] !== undefined) throw failures[0]
   if (signal.aborted) throw signal.reason
 }
@@ -81,7 +85,39 @@ async function resultOf(work: Work, call: Ready, signal: AbortSignal, failures: 
     )
     return agentError(action, `Not executed: the sandbox cannot be used (${cause}).`, 'internal')
   }
-  return perform(work, call, hands, signal)
+  return (await refused(work, call, signal)) ?? perform(work, call, hands, signal)
+}
+
+/** The result of a call that a hook does not let through; null: it may be executed. */
+async function refused({ hooks, journal }: Work, { action, proposal }: Ready, signal: AbortSignal) {
+  if (!hooks?.has('pre_tool_use') || proposal.error !== null) return null
+  const { tool_name, tool_call_id, id: action_id } = action
+  const facts = { toolName: tool_name, toolInput: proposal.input, actionId: action_id }
+  const { blocked } = await hooks.fire('pre_tool_use', facts, signal)
+  if (signal.aborted) return agentError(action, 'The user interrupted the run before this action started.', 'unknown')
+  if (blocked === null) return null
+  journal.write(stateUpdate(blockedActionsKey, { [action_id]: blocked }))
+  const names = { tool_name, tool_call_id, action_id }
+  const rejection = { rejection_reason: blocked, rejection_source: 'hook' as const }
+  return { kind: 'UserRejectObservation' as const, source: 'environment' as const, ...names, ...rejection }
+}
+
+/** Hooks that hear of results; what they add for the model stands after all of them. */
+async function afterwards({ hooks, journal }: Work, calls: Ready[], done: NewEvent[], signal: AbortSignal) {
+  if (!hooks?.has('post_tool_use')) return
+  const context: string[] = []
+  for (const result of done) {
+    if (result.kind !== 'ObservationEvent' || signal.aborted) continue
+    const input = calls.find(({ action }) => action.id === result.action_id)?.proposal.input ?? {}
+    const names = { toolName: result.tool_name, actionId: result.action_id }
+    const fired = await hooks.fire(
+      'post_tool_use',
+      { ...names, toolInput: input, toolResponse: result.observation },
+      signal,
+    )
+    context.push(...fired.context)
+  }
+  if (context.length > 0) journal.write(hookNote(context))
 }
 
 async function perform(

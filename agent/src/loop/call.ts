@@ -2,6 +2,7 @@ import type { NewEvent } from '@parley/contract/events'
 import { ModelError } from '../model/model.ts'
 import { mainUsage } from './events.ts'
 import { RunFailed } from './failure.ts'
+import { submitPrompts } from './prompts.ts'
 import { withRetries, type Called } from './retry.ts'
 import { shrink } from './shrink.ts'
 import { sizesByPart } from './size.ts'
@@ -18,6 +19,7 @@ export async function callModel(work: Work, signal: AbortSignal): Promise<Called
   } catch (error) {
     if (!(error instanceof ModelError) || !(await mended(work, error, signal))) throw explained(work, error)
   }
+  await submitPrompts(work) // of what came meanwhile
   return await mainCall(work, signal).catch((error: unknown) => {
     throw explained(work, error)
   })

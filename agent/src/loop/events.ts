@@ -40,7 +40,20 @@ export const agentError = (
 export const asksForRun = (event: LogEvent): boolean =>
   event.kind === 'MessageEvent' && event.source === 'user' && event.run !== false
 
-/** Messages of the user that a hook refused: the model never sees them. */
+/** What hooks add for the model. It neither starts a run nor keeps one going. */
+export const hookNote = (context: readonly string[]): NewOf<'MessageEvent'> => ({
+  kind: 'MessageEvent',
+  source: 'hook',
+  llm_message: { role: 'user', content: [{ type: 'text', text: context.join('\n'), cache_prompt: false }] },
+})
+
+/* Keys of state updates that the loop writes and reads again. */
+export const criticKey = 'critic_result'
+export const stopHooksKey = 'stop_hooks'
+export const sessionKey = 'session'
+export const checkedMessagesKey = 'checked_messages'
+export const blockedActionsKey = 'blocked_actions'
+/** Messages of the user that a hook refused, with the reasons by id: the model never sees them. */
 export const blockedMessagesKey = 'blocked_messages'
 
 export const blockedMessages = (event: LogEvent): string[] =>

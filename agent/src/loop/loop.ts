@@ -1,12 +1,16 @@
+import type { NewEvent } from '@parley/contract/events'
 import { llmSummarizingCondenser } from '../condense/llm-summarizing.ts'
+import { openHooks } from '../hooks/hooks.ts'
 import { Fenced } from '../log.ts'
 import type { Tool } from '../tools/tool.ts'
 import { toolset } from '../tools/toolset.ts'
 import { memoryOf, outcomeUnknown } from './batch.ts'
+import { mayEnd } from './closing.ts'
 import { expiredReason } from './confirm.ts'
 import { agentError, type NewOf } from './events.ts'
 import { failureEvent } from './failure.ts'
-import { openJournal } from './journal.ts'
+import { openJournal, type Journal } from './journal.ts'
+import { closeSession, openSession } from './session.ts'
 import { inStage, owed } from './state.ts'
 import { Interrupted, PauseRequested } from './stop.ts'
 import { executeApproved, turn } from './turn.ts'
@@ -31,6 +35,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const work = prepare(options)
   try {
     const ending = await drive(work).catch((error: unknown) => afterError(work, error))
+    if (rests.has(ending.status)) await closeSession(work, ending.status)
     await work.journal.log.flush()
     return { ...ending, seenSeq: options.log.readSeq }
   } finally {
@@ -47,6 +52,9 @@ export async function closeTools(tools: readonly Tool[], memory: ToolMemory): Pr
   memory.clear()
 }
 
+/** Ends of a run at which the session of the conversation ends too. */
+const rests: ReadonlySet<Ending['status']> = new Set(['finished', 'error', 'stuck'])
+
 async function drive(work: Work): Promise<Ending> {
   const { journal, signal } = work
   recall(work)
@@ -57,7 +65,9 @@ async function drive(work: Work): Promise<Ending> {
   for (;;) {
     if (signal.aborted && !(signal.reason instanceof PauseRequested)) throw signal.reason
     const ending = endingNow(work)
+    if (ending?.status === 'finished' && !(await mayEnd(work))) continue
     if (ending !== null) return ending
+    await openSession(work)
     const approved = inStage(journal.state, 'approved')
     if (approved.length > 0) await executeApproved(work, approved)
     else {
@@ -79,8 +89,9 @@ function endingNow(work: Work): Ending | null {
   if (inStage(state, 'approved').length > 0) return null
   if (inStage(state, 'waiting').length > 0) return { status: 'waiting_for_confirmation' }
   if (owed(state)) return null
-  if (rejected || state.spoken === 0) return { status: 'idle' }
-  return state.ended ? { status: 'finished' } : null
+  if (rejected) return { status: 'idle' }
+  if (state.ended) return { status: 'finished' }
+  return state.spoken === 0 ? { status: 'idle' } : null
 }
 
 /** What the user was asked about for too long is answered by time: no. */
@@ -136,19 +147,29 @@ function prepare(options: RunOptions): Work {
   const { log, model, policy } = options
   const journal = openJournal(log, model.vision)
   const tools = toolset(options.tools, policy)
+  const hands = handsOf(options)
   return {
     ...options,
     journal,
     tools,
     toolCharacters: JSON.stringify(tools.definitions).length,
-    hands: handsOf(options),
+    hands,
     memory: options.memory ?? new Map(),
     condenser: options.condenser ?? llmSummarizingCondenser(),
     analyzer: options.analyzer ?? null,
+    critic: options.critic ?? null,
+    baseCommit: options.baseCommit ?? null,
+    hooks: hooksOf(options, journal, hands),
     quietUpTo: { tokens: 0, events: 0 },
     random: options.random ?? Math.random,
     sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,
   }
+}
+
+function hooksOf({ hooks, cacheKey, workingDir, clock }: RunOptions, journal: Journal, hands: Work['hands']) {
+  if (!hooks) return null
+  const write = (event: NewEvent) => void journal.write(event)
+  return openHooks({ config: hooks, hands: hands.get, conversation: cacheKey, workingDir, clock, write })
 }
 
 function handsOf({ hands }: RunOptions): Work['hands'] {

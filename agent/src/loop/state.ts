@@ -1,6 +1,17 @@
 import type { LogEvent, Usage } from '@parley/contract/events'
 import { expiredReason, expiryOf, namedActions, readConfirmation, type Arguments } from './confirm.ts'
-import { asksForRun, mainUsage, seenSeq, type EventOf } from './events.ts'
+import {
+  asksForRun,
+  blockedMessages,
+  blockedMessagesKey,
+  checkedMessagesKey,
+  criticKey,
+  mainUsage,
+  seenSeq,
+  sessionKey,
+  stopHooksKey,
+  type EventOf,
+} from './events.ts'
 import { foldHabits, newHabits, type Habits } from './stuck.ts'
 
 /** A call without a result. `started`: it may have been executed, by us or by a worker that died. */
@@ -41,7 +52,25 @@ export interface State {
   /** The log asks for a smaller history before the next call. */
   condense: boolean
   habits: Habits
+  /** Messages of the user that no model call has had yet. `checked`: the hooks let it pass. */
+  prompts: { event: EventOf<'MessageEvent'>; checked: boolean }[]
+  /** Nothing is under way: before the first call of the model and after an error. */
+  resting: boolean
+  session: 'none' | 'started' | 'ended'
+  closing: Closing
 }
+
+/** What the critic and the stop hooks have said since the user last spoke. */
+export interface Closing {
+  /** Of the ending that the agent announced last. */
+  finished: boolean
+  judged: boolean
+  stopsAsked: boolean
+  refinements: number
+  stops: number
+}
+
+const newClosing = (): Closing => ({ finished: false, judged: false, stopsAsked: false, refinements: 0, stops: 0 })
 
 export const newState = (): State => ({
   system: null,
@@ -63,6 +92,10 @@ export const newState = (): State => ({
   interruptAsked: 0,
   condense: false,
   habits: newHabits(),
+  prompts: [],
+  resting: true,
+  session: 'none',
+  closing: newClosing(),
 })
 
 export function fold(state: State, event: LogEvent): void {
@@ -80,7 +113,7 @@ export function fold(state: State, event: LogEvent): void {
       state.ended = false
       return
     case 'ObservationEvent':
-      if (event.observation.kind === 'FinishObservation' && !event.observation.is_error) state.ended = true
+      if (event.observation.kind === 'FinishObservation' && !event.observation.is_error) announce(state, true)
       state.open.delete(event.tool_call_id)
       return
     case 'UserRejectObservation':
@@ -90,7 +123,7 @@ export function fold(state: State, event: LogEvent): void {
     case 'LLMCallEvent':
       return foldCall(state, event)
     case 'ConversationStateUpdateEvent':
-      return foldConfirmation(state, event)
+      return foldUpdate(state, event)
     default:
       return foldControl(state, event)
   }
@@ -99,10 +132,8 @@ export function fold(state: State, event: LogEvent): void {
 const unasked = { reason: null, expiresAt: null, edit: null }
 
 function foldMessage(state: State, event: EventOf<'MessageEvent'>): void {
-  if (event.source === 'agent') {
-    state.ended = true
-    return
-  }
+  if (event.source === 'agent') return announce(state, false)
+  if (event.source === 'hook') return
   if (event.source === 'environment') {
     state.ended = false
     state.idleAnswers += 1
@@ -111,7 +142,15 @@ function foldMessage(state: State, event: EventOf<'MessageEvent'>): void {
   state.iterations = 0
   state.idleAnswers = 0
   state.spoken = event.seq
+  state.prompts.push({ event, checked: false })
+  state.closing = { ...newClosing(), finished: state.closing.finished, judged: true, stopsAsked: true }
   if (asksForRun(event)) state.asked = event.seq
+}
+
+/** The agent says that it is done: with a call of finish, or with words alone. */
+function announce(state: State, finished: boolean): void {
+  state.ended = true
+  Object.assign(state.closing, { finished, judged: false, stopsAsked: false })
 }
 
 function foldCall(state: State, event: EventOf<'LLMCallEvent'>): void {
@@ -122,6 +161,8 @@ function foldCall(state: State, event: EventOf<'LLMCallEvent'>): void {
   state.completionTokens += event.usage.completion_tokens
   state.lastUsage = event.usage
   state.seen = Math.max(state.seen, seenSeq(event))
+  state.resting = false
+  state.prompts = state.prompts.filter((prompt) => prompt.event.seq > state.seen)
 }
 
 function foldControl(state: State, event: LogEvent): void {
@@ -135,6 +176,7 @@ function foldControl(state: State, event: LogEvent): void {
       state.iterations = 0
       return
     case 'ConversationErrorEvent':
+      state.resting = true
       state.iterations = 0
       state.idleAnswers = 0
       return
@@ -150,6 +192,40 @@ function foldControl(state: State, event: LogEvent): void {
       return
     default:
   }
+}
+
+function foldUpdate(state: State, event: EventOf<'ConversationStateUpdateEvent'>): void {
+  const { closing } = state
+  switch (event.key) {
+    case criticKey:
+      closing.judged = true
+      if ((event.value as { refined?: unknown } | null)?.refined === true) closing.refinements += 1
+      return
+    case stopHooksKey:
+      closing.stopsAsked = true
+      if ((event.value as { blocked?: unknown } | null)?.blocked === true) closing.stops += 1
+      return
+    case sessionKey:
+      state.session = event.value === 'started' ? 'started' : 'ended'
+      return
+    case checkedMessagesKey:
+      for (const prompt of state.prompts)
+        if (Array.isArray(event.value) && event.value.includes(prompt.event.id)) prompt.checked = true
+      return
+    case blockedMessagesKey:
+      return foldBlocked(state, blockedMessages(event))
+    default:
+      return foldConfirmation(state, event)
+  }
+}
+
+/** As if they had not been said. When nothing else is under way, the run is at its end. */
+function foldBlocked(state: State, ids: readonly string[]): void {
+  state.prompts = state.prompts.filter(({ event }) => !ids.includes(event.id))
+  const left = state.prompts.map(({ event }) => event)
+  state.spoken = Math.max(state.seen, left.at(-1)?.seq ?? 0)
+  state.asked = Math.min(state.asked, state.spoken)
+  if (left.length === 0 && state.resting) state.ended = true
 }
 
 function foldConfirmation(state: State, event: EventOf<'ConversationStateUpdateEvent'>): void {

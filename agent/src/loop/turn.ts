@@ -5,9 +5,10 @@ import { callModel } from './call.ts'
 import { confirmationStarted } from './confirm.ts'
 import { note, type NewOf } from './events.ts'
 import { checkLimits } from './limits.ts'
+import { submitPrompts } from './prompts.ts'
 import { record } from './record.ts'
 import { keepSmall } from './shrink.ts'
-import type { OpenCall } from './state.ts'
+import { owed, type OpenCall } from './state.ts'
 import { step } from './step.ts'
 import { nudgeText, stuckKey, suspicion, type Suspicion } from './stuck.ts'
 import type { Work } from './work.ts'
@@ -17,8 +18,11 @@ export async function turn(work: Work): Promise<Suspicion | null> {
   const stuck = checkStuck(work)
   if (stuck !== null) return stuck
   checkLimits(work)
+  await submitPrompts(work)
+  if (saysNothing(work)) return null
   beginPrompt(work)
   await keepSmall(work)
+  await submitPrompts(work) // of what came while the history was condensed
   const called = await step(work, (signal) => callModel(work, signal))
   const calls =
     work.analyzer?.outside === true
@@ -27,6 +31,9 @@ export async function turn(work: Work): Promise<Suspicion | null> {
   if (calls.length > 0) await step(work, (signal) => execute(work, calls, signal))
   return null
 }
+
+/** Everything that was asked for was refused by a hook. */
+const saysNothing = ({ journal, hooks }: Work): boolean => hooks !== null && !owed(journal.state) && journal.state.ended
 
 /** Executes what the user has approved. It is marked as started first: after a crash it is not executed again. */
 export async function executeApproved(work: Work, approved: OpenCall[]): Promise<void> {

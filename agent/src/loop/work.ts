@@ -1,6 +1,9 @@
+import type { HookConfig } from '@parley/contract/hook-config'
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Condenser } from '../condense/condenser.ts'
+import type { CriticConfig } from '../critic/critics.ts'
+import type { Hooks } from '../hooks/hook.ts'
 import type { Log } from '../log.ts'
 import type { Model } from '../model/model.ts'
 import type { Analyzer } from '../security/analyzer.ts'
@@ -40,6 +43,12 @@ export interface RunOptions {
   sinceSeq?: number
   /** Kept by the caller from run to run, so that the shell stays open; freed with `closeTools`. Own and freed unless said. */
   memory?: ToolMemory
+  /** Judges the work when the agent says it is done; none unless given. */
+  critic?: CriticConfig | null
+  /** The commit the work began from; null: there was none. */
+  baseCommit?: string | null
+  /** Commands that run in the sandbox at set moments. */
+  hooks?: HookConfig | null
   /** Judges planned actions before they are published; none unless given. */
   analyzer?: Analyzer | null
   /** Keeps the history within the model's window. One that writes summaries unless said. */
@@ -49,7 +58,8 @@ export interface RunOptions {
 }
 
 /** A run's options with everything made of them. */
-export interface Work extends Required<Omit<RunOptions, 'tools' | 'log' | 'hands'>> {
+export interface Work extends Required<Omit<RunOptions, 'tools' | 'log' | 'hands' | 'hooks'>> {
+  hooks: Hooks | null
   journal: Journal
   tools: Toolset
   /** Of their definitions, as every request sends them. */
