@@ -323,7 +323,6 @@ export async function openServer({
     sign,
     clock,
     cursor,
-    check: way.check,
     poke: following.poke,
   })
 

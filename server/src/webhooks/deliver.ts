@@ -13,7 +13,8 @@ export const deliverJob = 'deliver-webhooks'
 
 /** Calls at the same time to one address. */
 const abreast = 4
-const pageSize = 40
+/** How often more is looked for while there is room. */
+const lookMs = 250
 
 export const deliverJobKind = (parts: SendParts): Kind => ({
   attempts: 20,
@@ -22,46 +23,60 @@ export const deliverJobKind = (parts: SendParts): Kind => ({
   run: (job) => deliver(parts, job),
 })
 
+/** There is something to send again. */
 class More extends Error {}
 
 async function deliver(parts: SendParts, job: Job): Promise<void> {
   const { store } = parts
+  const going = new Map<string, Promise<void>>()
+  let broken: { error: unknown } | undefined
   for (;;) {
-    job.signal.throwIfAborted()
-    const to = await store.enabled(job.key)
-    if (to === undefined) return
-    const due = await store.due(to.id, pageSize)
-    if (due.length > 0) await sendAll(parts, to, due, job.signal)
-    else if (await end(parts.store, job)) return
+    const to = job.signal.aborted || broken ? undefined : await store.enabled(job.key)
+    for (const call of to === undefined ? [] : await next(store, to, going)) {
+      const done = one(parts, call, job.signal)
+        .catch((error: unknown) => void (broken ??= { error }))
+        .finally(() => going.delete(call.row.id))
+      going.set(call.row.id, done)
+    }
+    if (going.size > 0) await oneOf([...going.values()], going.size < abreast)
+    else if (broken) throw broken.error
+    else if (job.signal.aborted) throw job.signal.reason
+    else if (to === undefined || (await end(store, job))) return
   }
 }
 
-/** A few at a time, until all are through or the subscription is off. */
-async function sendAll(parts: SendParts, to: SubscriptionRow, due: DueRow[], signal: AbortSignal): Promise<void> {
-  const left = due.toReversed()
-  const worker = async () => {
-    for (let row = left.pop(); row !== undefined; row = left.pop())
-      if (!(await one(parts, to, row, signal))) left.length = 0
-  }
-  await Promise.all(Array.from({ length: abreast }, worker))
+interface Call {
+  to: SubscriptionRow
+  row: DueRow
 }
 
-/** False when nothing more is to be sent there. */
-async function one(parts: SendParts, to: SubscriptionRow, row: DueRow, signal: AbortSignal): Promise<boolean> {
-  signal.throwIfAborted()
+async function next(store: WebhookStore, to: SubscriptionRow, going: ReadonlyMap<string, unknown>): Promise<Call[]> {
+  const free = abreast - going.size
+  const due = free > 0 ? await store.due(to.id, [...going.keys()], free) : []
+  return due.map((row) => ({ to, row }))
+}
+
+/** Resolves with the first; when there is room for more, in time to look for them. */
+async function oneOf(going: Promise<void>[], hasRoom: boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = hasRoom ? setTimeout(resolve, lookMs) : undefined
+  await Promise.race([...going, promise])
+  clearTimeout(timer)
+}
+
+async function one(parts: SendParts, { to, row }: Call, signal: AbortSignal): Promise<void> {
   const { gone, ...answer } = await send(parts, to, row, signal)
   await parts.store.answered(row, answer)
   if (gone) await parts.store.pause(to.id, 'The address answered 410 Gone.')
   else if (answer.status === 'failed' && row.attempts > 0)
     await parts.store.pauseIfDead(row, 'Every call has failed for days.')
-  return !gone
 }
 
 async function end(store: WebhookStore, job: Job): Promise<boolean> {
   try {
     await store.transaction(async (rows, tx) => {
       if (!(await job.finish(tx))) throw new Error('the lease of the job is lost')
-      if ((await rows.due(job.key, 1)).length > 0) throw new More()
+      if ((await rows.due(job.key, [], 1)).length > 0) throw new More()
     })
     return true
   } catch (error) {

@@ -125,14 +125,22 @@ async function found(
   const known = await rows.lock(id)
   if (known !== undefined) return mine(who, known)
   await mustBeUnused(rows, who, id)
-  if (!(await parts.make(tx, reportedRow(who, id, info, parts.clock.now())))) throw new Problem('not_found')
+  const isNew = await parts.make(tx, reportedRow(who, id, info, parts.clock.now()))
   // Deleted between the look above and now: what is gone stays gone.
   await mustBeUnused(rows, who, id)
+  if (!isNew) return madeMeanwhile(rows, who, id)
   await rows.made(id)
   await readFromNowOn(tx, id)
   const made = await rows.lock(id)
   if (made === undefined) throw new Error('a conversation that was just made is not there')
   return made
+}
+
+/** By another report, which was first. */
+async function madeMeanwhile(rows: Pick<ReportStore, 'lock'>, who: Who, id: string): Promise<Reported> {
+  const row = await rows.lock(id)
+  if (row === undefined) throw new Problem('not_found')
+  return mine(who, row)
 }
 
 function mine(who: Who, row: Reported): Reported {

@@ -6,12 +6,14 @@ import type {
 } from '@parley/contract/webhook-subscriptions'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
-import { OutboundRefused } from '@parley/wire/outbound'
 import type { Conversations } from '../conversations/service.ts'
 import { newSecret, type Signer } from './sign.ts'
 import type { SubscriptionRow, WebhookStore } from './store.ts'
 
-/* The addresses that people have subscribed, as their owner manages them. */
+/*
+ * The addresses that people have subscribed, as their owner manages them. Whether one may be called is decided at each call,
+ * when its name is resolved; the log of deliveries says so.
+ */
 
 export interface WebhookParts {
   store: WebhookStore
@@ -19,8 +21,6 @@ export interface WebhookParts {
   sign: Signer
   clock: Clock
   cursor: Cursor
-  /** Throws `OutboundRefused` for an address that may not be called. */
-  check: (url: string) => unknown
   /** There is something to send. */
   poke: () => void
 }
@@ -31,22 +31,15 @@ const mostSubscriptions = 50
 
 type Paging = { page_id?: string | undefined; limit: number }
 
-export function webhookService({ store, conversations, sign, clock, cursor, check, poke }: WebhookParts) {
+export function webhookService({ store, conversations, sign, clock, cursor, poke }: WebhookParts) {
   async function own(owner: string, id: string): Promise<SubscriptionRow> {
     const row = await store.find(owner, id)
     if (row === undefined) throw new Problem('not_found')
     return row
   }
 
-  async function checked(owner: string, { url, conversation_id: id }: WebhookSubscriptionUpdate): Promise<void> {
+  async function mustOwn(owner: string, { conversation_id: id }: WebhookSubscriptionUpdate): Promise<void> {
     if (typeof id === 'string') await conversations.own(owner, id)
-    try {
-      if (url !== undefined) check(url)
-    } catch (error) {
-      if (error instanceof OutboundRefused)
-        throw new Problem('validation_error', `The url cannot be used: ${error.message}.`)
-      throw error
-    }
   }
 
   async function paged<Row extends { created_at: string; id: string }>(
@@ -66,7 +59,7 @@ export function webhookService({ store, conversations, sign, clock, cursor, chec
       paged(`webhook subscriptions ${owner}`, query, (after, limit) => store.page(owner, after, limit)),
 
     async create(owner: string, wanted: WebhookSubscriptionRequest) {
-      await checked(owner, wanted)
+      await mustOwn(owner, wanted)
       const id = clock.id()
       const secret = newSecret()
       const shown = { id, ...wanted, paused_reason: null, created_at: clock.now(), updated_at: clock.now() }
@@ -81,7 +74,7 @@ export function webhookService({ store, conversations, sign, clock, cursor, chec
 
     async update(owner: string, id: string, change: WebhookSubscriptionUpdate) {
       await own(owner, id)
-      await checked(owner, change)
+      await mustOwn(owner, change)
       const said = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       const cleared = change.enabled === true ? { paused_reason: null } : {}
       const after = await store.transaction(async (rows) => {

@@ -1,4 +1,4 @@
-import type { WebhookDelivery, WebhookSubscription, WebhookType } from '@parley/contract/webhook-subscriptions'
+import type { WebhookDelivery, WebhookSubscription } from '@parley/contract/webhook-subscriptions'
 import type { Database } from '@parley/store/database'
 import { type Transactional, transactional } from '@parley/store/transactional'
 import { sql } from 'kysely'
@@ -165,13 +165,14 @@ function webhookRows(database: Database) {
       return rows.map((row) => row.id)
     },
 
-    due: (subscription: string, limit: number): Promise<DueRow[]> =>
+    /** But for those that are on their way. */
+    due: (subscription: string, going: readonly string[], limit: number): Promise<DueRow[]> =>
       db
         .selectFrom('webhook_delivery')
         .select([...logged, 'conversation_id', 'event_seq', 'data'])
         .where('subscription_id', '=', subscription)
         .where('status', '=', 'pending')
-        .where(sql<boolean>`next_attempt_at <= now()`)
+        .where(sql<boolean>`next_attempt_at <= now() and id <> all(${going}::uuid[])`)
         .orderBy('next_attempt_at')
         .orderBy('event_seq')
         .limit(limit)
@@ -251,9 +252,5 @@ function webhookRows(database: Database) {
         .where('subscription_id', '=', subscription)
         .returning([...logged])
         .executeTakeFirst(),
-
-    types: async (id: string): Promise<WebhookType[]> =>
-      (await db.selectFrom('webhook_subscription').select('types').where('id', '=', id).executeTakeFirst())?.types ??
-      [],
   }
 }
