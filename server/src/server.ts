@@ -67,6 +67,7 @@ import { processorStore } from './processors/store.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
+import { secretDoors } from './sandboxes/secret-doors.ts'
 import { sandboxService } from './sandboxes/service.ts'
 import { specList } from './sandboxes/specs.ts'
 import { sandboxStore } from './sandboxes/store.ts'
@@ -282,6 +283,8 @@ export async function openServer({
     kept,
     live,
     recent,
+    logs,
+    seal,
     baseUrl,
   })
   const changes = changesIn({ sandboxes })
@@ -334,7 +337,7 @@ export async function openServer({
     ...settingsRoutes(settings),
     ...gitRoutes(git),
     ...modelRoutes(modelService({ cursor })),
-    ...sandboxRoutes(sandboxes, specs),
+    ...sandboxRoutes(sandboxes, specs, secretDoors({ sandboxes, secrets })),
     ...conversationRoutes(conversations, tasks, changes),
     ...workspaceRoutes({ conversations, files: workspaceFiles({ sandboxes }), insight, logs }),
     ...eventRoutes(events, conversations, eventSockets({ events, conversations })),

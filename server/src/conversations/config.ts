@@ -2,6 +2,7 @@ import type { McpServer } from '@parley/agent/mcp/config'
 import type { LlmConfig } from '@parley/agent/model/config'
 import { mergedHooks, type PinnedPlugin } from '@parley/agent/plugins/merge'
 import type { Skill } from '@parley/agent/skills/skill'
+import type { Critic } from '@parley/contract/agent-config'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { McpConfig } from '@parley/contract/mcp-config'
 import type { StoredSettings } from '@parley/contract/settings'
@@ -29,6 +30,8 @@ export interface ConversationConfig {
   /** Servers that plugins bring; those of the settings are sealed. */
   plugin_servers: Record<string, McpServer>
   hook_config: HookConfig | null
+  /** Absent in conversations that were started without. */
+  critic?: Critic | null
 }
 
 export interface SealedConfig {
@@ -67,6 +70,7 @@ export function configOf(
     plugins: extensions.plugins,
     plugin_servers: extensions.mcp,
     hook_config: mergedHooks([request.hook_config, extensions.hooks]),
+    critic: request.critic ?? null,
   }
 }
 

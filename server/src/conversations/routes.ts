@@ -1,3 +1,4 @@
+import { forkConversation } from '@parley/contract/conversation-insight'
 import {
   countConversations,
   deleteConversation,
@@ -5,6 +6,7 @@ import {
   getConversations,
   interruptConversation,
   pauseConversation,
+  resumeConversation,
   runConversation,
   searchConversations,
   updateConversation,
@@ -19,6 +21,7 @@ import {
   streamStart,
 } from '@parley/contract/start-tasks'
 import { getGitDiff, listGitChanges } from '@parley/contract/workspace'
+import { unchanged } from '@parley/wire/precondition'
 import { serve } from '@parley/wire/serve'
 import type { Changes } from './changes.ts'
 import type { Conversations } from './service.ts'
@@ -39,9 +42,15 @@ export const conversationRoutes = (conversations: Conversations, tasks: StartTas
   serve(countConversations, ({ who, query }) => conversations.count(who.owner, query)),
   serve(getConversations, ({ who, query }) => conversations.many(who.owner, query.ids)),
   serve(getConversation, ({ who, params }) => conversations.get(who.owner, params.id)),
-  serve(updateConversation, ({ who, params, body }) => conversations.update(who.owner, params.id, body)),
+  serve(updateConversation, ({ who, params, body, request }) =>
+    conversations.update(who.owner, params.id, body, unchanged(request, getConversation)),
+  ),
   serve(deleteConversation, ({ who, params }) => conversations.remove(who.owner, params.id)),
 
+  serve(forkConversation, ({ who, params, body, request }) =>
+    conversations.fork(who.owner, params.id, body, request.signal),
+  ),
+  serve(resumeConversation, ({ who, params }) => conversations.resume(who.owner, params.id)),
   serve(runConversation, ({ who, params }) => conversations.run(who.owner, params.id)),
   serve(pauseConversation, ({ who, params }) => conversations.pause(who.owner, params.id)),
   serve(interruptConversation, ({ who, params }) => conversations.interrupt(who.owner, params.id)),

@@ -1,6 +1,8 @@
 import { confirmationEvent } from '@parley/agent/loop/confirm'
+import type { ForkRequest } from '@parley/contract/conversation-insight'
 import { type ConversationUpdate, type ExecutionChange } from '@parley/contract/conversations'
 import type { ConversationSortOrder } from '@parley/contract/conversations'
+import type { AppConversation } from '@parley/contract/conversations'
 import type { Content, NewEvent } from '@parley/contract/events'
 import { conversationAllows, type ExecutionStatus } from '@parley/contract/execution'
 import { maxPendingMessages, type PendingTarget } from '@parley/contract/pending-messages'
@@ -10,12 +12,14 @@ import { startEnded } from '@parley/contract/start-tasks'
 import type { Database } from '@parley/store/database'
 import type { Jobs } from '@parley/store/jobs'
 import type { Cursor } from '@parley/store/page'
+import type { Seal } from '@parley/store/seal'
 import type { Wake } from '@parley/store/wake'
 import { type BeginParts, beginner } from './begin.ts'
+import { forker } from './fork.ts'
 import type { Live } from './live.ts'
 import type { Recent } from './log/recent.ts'
 import { newRow } from './log/record.ts'
-import { logStore } from './log/store.ts'
+import { type LogStore, logStore } from './log/store.ts'
 import type { Kept } from './run/kept.ts'
 import { skillsOf } from './skills/skills.ts'
 import { skillStore } from './skills/store.ts'
@@ -36,6 +40,8 @@ export interface ConversationParts extends BeginParts {
   kept: Kept
   live: Live
   recent: Recent
+  logs: LogStore
+  seal: Seal
   baseUrl: string
 }
 
@@ -47,6 +53,7 @@ const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
 export function conversationService(parts: ConversationParts) {
   const { store, taskRows, sandboxes, wake, clock, cursor } = parts
   const view = viewOf(parts)
+  const fork = forker(parts)
   const skills = skillsOf(skillStore(parts.database))
 
   async function own(owner: string, id: string): Promise<Whole> {
@@ -139,8 +146,13 @@ export function conversationService(parts: ConversationParts) {
 
     count: (owner: string, filters: Filters): Promise<number> => store.count(owner, filters),
 
-    async update(owner: string, id: string, { title, ...change }: ConversationUpdate) {
-      await own(owner, id)
+    async update(
+      owner: string,
+      id: string,
+      { title, ...change }: ConversationUpdate,
+      check: (now: AppConversation) => void,
+    ) {
+      check(await this.get(owner, id))
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       const dropped = change.selected_repository === null ? { selected_branch: null, git_provider: null } : {}
       const titled = title ? { title, title_given: true } : {}
@@ -202,6 +214,18 @@ export function conversationService(parts: ConversationParts) {
           : { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'run_requested', value: true }
       await append(row, event, true)
       return changed(owner, id)
+    },
+
+    /** Its sandbox too, when that is paused. */
+    async resume(owner: string, id: string): Promise<ExecutionChange> {
+      const row = await own(owner, id)
+      allowed(row, 'run')
+      if (row.sandbox_id !== null && (await reachable(row)) === 'PAUSED') await sandboxes.resume(owner, row.sandbox_id)
+      return this.run(owner, id)
+    },
+
+    async fork(owner: string, id: string, request: ForkRequest, signal: AbortSignal): Promise<AppConversation> {
+      return this.get(owner, await fork(await own(owner, id), request, signal))
     },
 
     async pause(owner: string, id: string): Promise<ExecutionChange> {

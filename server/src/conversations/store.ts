@@ -52,6 +52,9 @@ interface Tables {
 export type Whole = Omit<ConversationRow, 'config' | 'sealed_config'> &
   Omit<HeadRow, 'conversation_id' | 'run_epoch'> & { children: string[] }
 
+/** A row to be made from another one. */
+export type Forked = Omit<ConversationRow, 'created_at' | 'updated_at'> & { now: string }
+
 export interface Filters {
   title__contains?: string | undefined
   created_at__gte?: string | undefined
@@ -132,6 +135,20 @@ export function conversationStore(database: Database) {
       if (done.numInsertedOrUpdatedRows !== 1n) return false
       await sql`insert into conversation_head (conversation_id) values (${row.id})`.execute(db)
       return true
+    },
+
+    /** A new row with the events of another conversation up to a point. False when the id is taken. */
+    async fork({ now, ...row }: Forked, from: string, seq: number): Promise<boolean> {
+      return database.transaction(async (tx) => {
+        const made = await conversationStore(tx).insert({ ...columnsOf(row), created_at: now, updated_at: now })
+        if (!made) return false
+        await tx.rows(sql`insert into event (conversation_id, seq, id, kind, source, at, body)
+          select ${row.id}, seq, id, kind, source, at, body from event where conversation_id = ${from} and seq <= ${seq}`)
+        await tx.rows(
+          sql`update conversation_head set last_seq = ${seq}, wanted_seq = ${seq} where conversation_id = ${row.id}`,
+        )
+        return true
+      })
     },
 
     get: (owner: string, id: string): Promise<Whole | undefined> =>
@@ -287,4 +304,18 @@ function matching(eb: Both, owner: string, filters: Filters) {
       ? []
       : [eb('h.execution_status', '=', filters.execution_status__eq)]),
   ])
+}
+
+/** A row's own columns, whatever else the object has. */
+function columnsOf(
+  row: Omit<ConversationRow, 'created_at' | 'updated_at'>,
+): Omit<ConversationRow, 'created_at' | 'updated_at'> {
+  const { id, owner_id, sandbox_id, parent_id, forked_from_id, title, title_given, selected_repository } = row
+  const { selected_branch, git_provider, trigger, pr_number, llm_model, agent_type, public: shared, tags } = row
+  const { working_dir, base_commit, config, sealed_config } = row
+  return {
+    ...{ id, owner_id, sandbox_id, parent_id, forked_from_id, title, title_given, selected_repository },
+    ...{ selected_branch, git_provider, trigger, pr_number, llm_model, agent_type, public: shared, tags },
+    ...{ working_dir, base_commit, config, sealed_config },
+  }
 }

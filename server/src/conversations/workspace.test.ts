@@ -48,7 +48,11 @@ test('a finished conversation says what came of it, keeps its files, and can be 
   const form = new FormData()
   form.append('file', new Blob(['# Plan\n']), 'PLAN.md')
   const headers = { authorization: `Bearer ${await server.keyOf('ada')}` }
-  const uploaded = await fetch(`${server.url}/api/v1/app-conversations/${id}/files/upload`, { method: 'POST', headers, body: form })
+  const uploaded = await fetch(`${server.url}/api/v1/app-conversations/${id}/files/upload`, {
+    method: 'POST',
+    headers,
+    body: form,
+  })
   assert.equal(uploaded.status, 201)
   assert.equal(await ada(readFile, { params: { id } }), '# Plan\n')
   const { files } = await ada(listFiles, { params: { id } })
@@ -58,7 +62,12 @@ test('a finished conversation says what came of it, keeps its files, and can be 
 
   const zip = await fetch(`${server.url}/api/v1/app-conversations/${id}/download`, { headers })
   assert.equal(zip.headers.get('content-type'), 'application/zip')
-  assert.equal(Buffer.from(await zip.arrayBuffer()).subarray(0, 2).toString(), 'PK')
+  assert.equal(
+    Buffer.from(await zip.arrayBuffer())
+      .subarray(0, 2)
+      .toString(),
+    'PK',
+  )
 
   const bob = await server.as('bob')
   const foreign = { params: { id } }

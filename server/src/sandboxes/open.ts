@@ -28,7 +28,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
       image: null,
       env: {},
       limits: limits.sandbox,
-      workingDir: builtInSpec.workingDir,
+      workingDir: builtInSpec.root,
       ...(await describe(row.owner_id)),
     }
   }

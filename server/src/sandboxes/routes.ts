@@ -1,4 +1,9 @@
-import { getSandboxSpecs, searchSandboxSpecs } from '@parley/contract/sandbox-specs'
+import {
+  getSandboxSpecs,
+  listSandboxSecrets,
+  readSandboxSecret,
+  searchSandboxSpecs,
+} from '@parley/contract/sandbox-specs'
 import {
   createSandbox,
   deleteSandbox,
@@ -9,10 +14,11 @@ import {
   searchSandboxes,
 } from '@parley/contract/sandboxes'
 import { serve } from '@parley/wire/serve'
+import type { SecretDoors } from './secret-doors.ts'
 import type { Sandboxes } from './service.ts'
 import type { Specs } from './specs.ts'
 
-export const sandboxRoutes = (sandboxes: Sandboxes, specs: Specs) => [
+export const sandboxRoutes = (sandboxes: Sandboxes, specs: Specs, doors: SecretDoors) => [
   serve(searchSandboxes, ({ who, query }) => sandboxes.search(who.owner, query)),
   serve(getSandboxes, ({ who, query }) => sandboxes.many(who.owner, query.ids)),
   serve(getSandbox, ({ who, params }) => sandboxes.get(who.owner, params.id)),
@@ -20,6 +26,8 @@ export const sandboxRoutes = (sandboxes: Sandboxes, specs: Specs) => [
   serve(pauseSandbox, ({ who, params }) => sandboxes.pause(who.owner, params.id)),
   serve(resumeSandbox, ({ who, params }) => sandboxes.resume(who.owner, params.id)),
   serve(deleteSandbox, ({ who, params }) => sandboxes.remove(who.owner, params.id)),
+  serve(listSandboxSecrets, ({ who, params }) => doors.list(who, params.id)),
+  serve(readSandboxSecret, ({ who, params }) => doors.read(who, params.id, params.name)),
   serve(searchSandboxSpecs, ({ query }) => specs.search(query)),
   serve(getSandboxSpecs, ({ query }) => specs.many(query.ids)),
 ]

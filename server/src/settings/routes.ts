@@ -1,8 +1,9 @@
 import { getSettings, updateSettings } from '@parley/contract/settings'
+import { unchanged } from '@parley/wire/precondition'
 import { serve } from '@parley/wire/serve'
 import type { SettingsService } from './service.ts'
 
 export const settingsRoutes = (settings: SettingsService) => [
   serve(getSettings, ({ who }) => settings.get(who.owner)),
-  serve(updateSettings, ({ who, body }) => settings.update(who.owner, body)),
+  serve(updateSettings, ({ who, body, request }) => settings.update(who.owner, body, unchanged(request, getSettings))),
 ]

@@ -40,13 +40,21 @@ export function settingsService({ store, seal, secrets, git }: Parts) {
       return shownSettings(stored, await git.connected(owner))
     },
 
-    async update(owner: string, update: SettingsUpdate): Promise<{ message: string }> {
+    /** `check` is told what is stored while nobody else can change it. */
+    async update(
+      owner: string,
+      update: SettingsUpdate,
+      check: (now: Settings | undefined) => void,
+    ): Promise<{ message: string }> {
       const { provider_tokens, custom_secrets } = update.secrets_store ?? {}
       // Checked at the forge before anything is stored.
       if (provider_tokens !== undefined) await git.add(owner, provider_tokens)
+      const forges = await git.connected(owner)
       await store.transaction(async (rows) => {
         await rows.lock(owner)
-        const after = changedSettings(await read(rows, owner), update)
+        const before = await read(rows, owner)
+        check(before && shownSettings(before, forges))
+        const after = changedSettings(before, update)
         await rows.put(owner, await seal.close(owner, place, JSON.stringify(after)))
       })
       for (const [name, secret] of Object.entries(custom_secrets ?? {})) {
