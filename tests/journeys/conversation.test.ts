@@ -130,7 +130,8 @@ test('a paused sandbox stops the command in it, keeps its files, and resumes for
   assert.equal(paused.status, 'paused')
   const seq = await say(ada, id, '[[script:plain]] Still there?')
   assert.equal((await rest(ada, id, seq)).status, 'finished')
-  assert.equal((await ada.sandboxes.get(sandbox)).status, 'RUNNING')
+  // An answer that needs no sandbox does not wait for it.
+  await until('the sandbox runs', 10_000, async () => (await ada.sandboxes.get(sandbox)).status === 'RUNNING')
   await assert.rejects(ada.sandboxes.resume(sandbox), { code: 'state_conflict', status: 409 })
 })
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { follow } from '@parley/client/follow'
 import { api } from '@parley/contract/api'
@@ -7,7 +9,7 @@ import { openTestDatabase } from '@parley/store/testing'
 import { makeKey } from '../../server/src/access/key-format.ts'
 import { migrations } from '../../server/src/migrations/migrations.ts'
 import { begin, eventsOf, ofKind, rest, runs, say, says, scriptOf, until, useModel } from '../tools/house.ts'
-import { openProgram } from '../tools/program.ts'
+import { openProgram, type Program } from '../tools/program.ts'
 import { openScriptedLlm } from '../tools/scripted-llm.ts'
 
 /* Two programs on one database, each with a data folder of its own: it does not matter which of them is asked. */
@@ -87,26 +89,32 @@ test('messages to both servers at once are numbered without gap, and each is the
   )
 })
 
+/** The server that holds a conversation's sandbox does its work. */
+const holds = ({ dataDir }: Program, sandboxId: string): boolean => existsSync(join(dataDir, 'sandboxes', sandboxId))
+
 test('a server that stood still while the other took over its work writes nothing more to it', async () => {
   const id = await begin(a.client, says('[[conv:frozen]] [[script:frozen]] Think.'))
   const running = async () => (await a.client.conversations.get({ params: { id } })).execution_status === 'running'
   await until('the run is under way', 10_000, running)
   const standing = ofKind(await eventsOf(a.client, id), 'ConversationStateUpdateEvent').length
-  a.freeze(true)
+  const { sandbox_id } = await a.client.conversations.get({ params: { id } })
+  assert.ok(sandbox_id)
+  const [working, other] = holds(a, sandbox_id) ? [a, b] : [b, a]
+  working.freeze(true)
   try {
     await until(
       'the other server has taken over',
       30_000,
-      async () => ofKind(await eventsOf(b.client, id), 'ConversationStateUpdateEvent').length > standing,
+      async () => ofKind(await eventsOf(other.client, id), 'ConversationStateUpdateEvent').length > standing,
     )
     await llm.release('frozen')
-    assert.equal((await rest(b.client, id)).status, 'finished')
+    assert.equal((await rest(other.client, id)).status, 'finished')
   } finally {
-    a.freeze(false)
+    working.freeze(false)
   }
-  const said = await say(a.client, id, '[[script:plain]] And now?')
-  assert.equal((await rest(a.client, id, said)).status, 'finished')
-  const events = await eventsOf(a.client, id)
+  const said = await say(working.client, id, '[[script:plain]] And now?')
+  assert.equal((await rest(working.client, id, said)).status, 'finished')
+  const events = await eventsOf(working.client, id)
   const answers = ofKind(events, 'MessageEvent').filter((event) => JSON.stringify(event).includes('Only once.'))
   assert.equal(answers.length, 1)
   assert.deepEqual(
