@@ -50,16 +50,38 @@ export const NoOpCondenser = z.object({ kind: z.literal('NoOpCondenser') }).meta
 export const Condenser = z.discriminatedUnion('kind', [LlmSummarizingCondenser, NoOpCondenser])
 export type Condenser = z.infer<typeof Condenser>
 
-const critic = <K extends string>(kind: K) => z.looseObject({ kind: z.literal(kind) }).meta({ id: kind })
+/** Sends the agent back to work while the score is below `success_threshold`, at most so often in one turn of the user. */
+export const IterativeRefinement = z
+  .object({
+    success_threshold: z.number().min(0).max(1).default(0.6),
+    max_iterations: z.int().min(1).max(10).default(3),
+  })
+  .meta({ id: 'IterativeRefinement' })
+
+const refinement = { iterative_refinement: IterativeRefinement.nullable().optional() }
+const critic = <K extends string>(kind: K) => z.looseObject({ kind: z.literal(kind), ...refinement }).meta({ id: kind })
+
+/** Judges by the exit code of a command that runs in the working directory; `timeout` is in seconds. */
+export const CommandCritic = z
+  .object({
+    kind: z.literal('CommandCritic'),
+    command: z.string().min(1).max(10_000),
+    timeout: z.number().positive().max(3600).default(600),
+    ...refinement,
+  })
+  .meta({ id: 'CommandCritic' })
 
 /** Who judges whether the work is done. */
 export const Critic = z.discriminatedUnion('kind', [
   critic('AgentFinishedCritic'),
   critic('EmptyPatchCritic'),
   critic('PassCritic'),
-  critic('APIBasedCritic'),
+  CommandCritic,
 ])
 export type Critic = z.infer<typeof Critic>
+
+/** As reported from outside; kinds that Parley does not run itself are kept as they came. */
+export const ReportedCritic = z.discriminatedUnion('kind', [...Critic.options, critic('APIBasedCritic')])
 
 const fileName = z.string().max(1024).nullable().default(null)
 
@@ -76,7 +98,7 @@ export const AgentConfig = z
     security_policy_filename: fileName,
     system_prompt_kwargs: z.record(z.string(), z.unknown()).default({}),
     condenser: Condenser.nullable().default(null),
-    critic: Critic.nullable().default(null),
+    critic: ReportedCritic.nullable().default(null),
     tool_concurrency_limit: z.int().min(1).default(1),
   })
   .meta({ id: 'AgentConfig' })

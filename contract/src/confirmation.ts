@@ -33,7 +33,8 @@ export function asksFor(policy: ConfirmationPolicy, risk: Risk): boolean {
 /** The policy that settings ask for. */
 export function policyOfSettings(confirms: boolean | null, analyzer: string | null): ConfirmationPolicy {
   if (confirms !== true) return { kind: 'NeverConfirm' }
-  if (analyzer === 'llm') return { kind: 'ConfirmRisky', threshold: 'HIGH', confirm_unknown: true }
+  if (analyzer === 'llm' || analyzer === 'pattern')
+    return { kind: 'ConfirmRisky', threshold: 'HIGH', confirm_unknown: true }
   return { kind: 'AlwaysConfirm' }
 }
 

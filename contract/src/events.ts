@@ -317,6 +317,16 @@ export const getEvents = endpoint({
 export const ConfirmationAnswer = z
   .object({
     accept: z.boolean(),
+    action_ids: z
+      .array(IdInput)
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'The actions that are answered; absent: every one that waits.' }),
+    edits: z
+      .record(z.string().max(64), z.record(z.string(), z.unknown()))
+      .optional()
+      .meta({ description: 'New arguments by action id: they are executed in the place of the proposed ones.' }),
     reason: z.string().max(10_000).default('User rejected the action.'),
   })
   .meta({ id: 'ConfirmationAnswer' })
@@ -326,7 +336,9 @@ export const respondToConfirmation = endpoint({
   method: 'POST',
   path: '/api/v1/conversation/{id}/events/respond_to_confirmation',
   summary: 'Accept or reject the pending actions',
-  description: 'Accepting runs them; rejecting records the reason for each of them and leaves the conversation idle.',
+  description:
+    'Accepting runs them, with other arguments where `edits` says so; rejecting records the reason for each of them and ' +
+    'leaves the conversation idle. Actions that are not named go on waiting.',
   access: 'events:write',
   params: OfConversation,
   body: ConfirmationAnswer,

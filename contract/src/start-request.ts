@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Critic } from './agent-config.ts'
 import { BranchName, RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput, SuggestedTask, SuggestedTaskType } from './git-provider.ts'
 import { HookConfig, HookConfigInput } from './hook-config.ts'
@@ -77,6 +78,7 @@ export const StartRequest = z
     secrets: StartSecrets.nullable().default(null),
     tags: TagsInput.nullable().default(null),
     hook_config: HookConfigInput.nullable().default(null),
+    critic: Critic.nullable().default(null),
   })
   .refine((request) => request.suggested_task === null || request.initial_message === null, {
     path: ['suggested_task'],
@@ -112,6 +114,8 @@ export const StartRequestEcho = z
     plugins: z.array(Plugin).nullable(),
     tags: Tags.nullable(),
     hook_config: HookConfig.nullable(),
+    /** Absent in tasks without one from before. */
+    critic: Critic.nullable().optional(),
   })
   .meta({ id: 'StartRequestEcho' })
 export type StartRequestEcho = z.infer<typeof StartRequestEcho>

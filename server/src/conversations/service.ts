@@ -3,8 +3,9 @@ import type { ForkRequest } from '@parley/contract/conversation-insight'
 import { type ConversationUpdate, type ExecutionChange } from '@parley/contract/conversations'
 import type { ConversationSortOrder } from '@parley/contract/conversations'
 import type { AppConversation } from '@parley/contract/conversations'
-import type { Content, NewEvent } from '@parley/contract/events'
+import type { ConfirmationAnswer, Content, NewEvent } from '@parley/contract/events'
 import { conversationAllows, type ExecutionStatus } from '@parley/contract/execution'
+import { canonicalId } from '@parley/contract/id'
 import { maxPendingMessages, type PendingTarget } from '@parley/contract/pending-messages'
 import { Problem } from '@parley/contract/problems'
 import { sandboxAllows, sandboxRefusal, type SandboxStatus } from '@parley/contract/sandboxes'
@@ -46,6 +47,9 @@ export interface ConversationParts extends BeginParts {
 }
 
 export type Conversations = ReturnType<typeof conversationService>
+
+const canonical = <T>(byId: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(byId).map(([id, value]) => [canonicalId(id) ?? id, value]))
 
 /** Statuses that a new message makes idle again. */
 const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
@@ -243,18 +247,19 @@ export function conversationService(parts: ConversationParts) {
       return changed(owner, id)
     },
 
-    /** Of the actions that wait: all of them go on, or none does. */
+    /** The actions that are named, or all that wait, go on or are refused; `edits` changes arguments of those that go on. */
     async respond(
       owner: string,
       id: string,
-      { accept, reason }: { accept: boolean; reason: string },
+      { accept, reason, action_ids, edits }: ConfirmationAnswer,
     ): Promise<{ success: true }> {
       const row = await own(owner, id)
       allowed(row, 'confirm')
       const answer = {
         decision: accept ? 'accept' : 'reject',
-        action_ids: null,
+        action_ids: action_ids ?? null,
         reason: accept ? null : reason,
+        ...(accept && edits !== undefined ? { edits: canonical(edits) } : {}),
       } as const
       await append(row, confirmationEvent(answer), true)
       return { success: true }

@@ -1,7 +1,7 @@
 import type { McpServer } from '@parley/agent/mcp/config'
 import { fetchPlugin } from '@parley/agent/plugins/fetch'
 import { loadPlugin } from '@parley/agent/plugins/load'
-import { type Brought, mergedPlugins } from '@parley/agent/plugins/merge'
+import { type Brought, mergedHooks, mergedPlugins } from '@parley/agent/plugins/merge'
 import { type ForgeAddress, placeOf, PluginFailed } from '@parley/agent/plugins/source'
 import { loadSkills } from '@parley/agent/skills/load'
 import { mergedSkills, type Skill } from '@parley/agent/skills/skill'
@@ -9,12 +9,13 @@ import type { HookConfig } from '@parley/contract/hook-config'
 import type { PluginInput } from '@parley/contract/plugins'
 import type { Hands } from '@parley/sandbox/driver'
 import { StartFailed } from '../start/repository.ts'
+import { repositoryHooks } from './repository-hooks.ts'
 
 /** What joins the agent of one conversation: from its plugins and from its repository. */
 export interface Extensions {
   skills: Skill[]
   plugins: Brought['plugins']
-  /** Of plugins. */
+  /** Of the repository, then of plugins. */
   hooks: HookConfig | null
   mcp: Record<string, McpServer>
   /** What could not be loaded, for the user. */
@@ -47,9 +48,15 @@ export async function loadExtensions(hands: Hands, wanted: Wanted, signal: Abort
   }
   const brought = mergedPlugins(loaded)
   const own = await loadSkills(hands, dir, model, signal)
+  const repository = await repositoryHooks(hands, dir)
   return {
     ...brought,
+    hooks: mergedHooks([repository.hooks, brought.hooks]),
     skills: mergedSkills([brought.skills, own.skills], disabled),
-    problems: [...loaded.flatMap((plugin) => plugin.problems), ...own.problems],
+    problems: [
+      ...loaded.flatMap((plugin) => plugin.problems),
+      ...own.problems,
+      ...(repository.problem === null ? [] : [repository.problem]),
+    ],
   }
 }
