@@ -63,6 +63,7 @@ test('HTML is shown as it was written, and characters that turn the reading orde
   assert.ok(text?.includes('<script>hit(1)</script>'), 'HTML is shown as it was written')
   assert.ok(text?.includes('\u2039U+202E\u203a'))
   // oxlint-disable-next-line no-control-regex -- these must not be there
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
   assert.doesNotMatch(text ?? '', /[\u202a-\u202e\u2066-\u2069\u200b]|\u001b|\u009b/)
 })
 

@@ -57,7 +57,8 @@ async function serious(on: Page): Promise<string[]> {
 
 /** Nothing of the page is beyond its right edge. */
 const overflow = (on: Page) =>
-  on.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+  on.evaluate(`Math.max(...[document.documentElement, document.querySelector('main')]
+    .map((element) => element.scrollWidth - element.clientWidth))`)
 
 async function look(name: string, address: string, ready: (on: Page) => Promise<unknown>): Promise<void> {
   const problems: string[] = []

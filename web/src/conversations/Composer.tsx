@@ -11,7 +11,7 @@ interface ComposerProps {
   /** What stands below the text on the left. */
   children?: ReactNode
   autoFocus?: boolean
-  rows?: number
+  isTall?: boolean
 }
 
 /** Where a person writes to the agent. Enter sends, Shift and Enter begin a new line. */
@@ -24,7 +24,7 @@ export function Composer({
   isSending,
   children,
   autoFocus,
-  rows,
+  isTall,
 }: ComposerProps) {
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
@@ -47,11 +47,10 @@ export function Composer({
         id={id}
         ref={area}
         value={text}
-        rows={rows ?? 2}
         onChange={(event) => onText(event.target.value)}
         onKeyDown={keys}
         placeholder={placeholder}
-        className="field-sizing-content block max-h-[40vh] w-full resize-none bg-transparent px-3 pt-3 pb-1 outline-none placeholder:text-soft"
+        className={`${isTall === true ? 'min-h-24' : 'min-h-12'} field-sizing-content block max-h-[40vh] w-full resize-none bg-transparent px-3 pt-3 pb-1 outline-none placeholder:text-soft`}
       />
       <div className="flex flex-wrap items-center gap-2 p-2">
         {children}

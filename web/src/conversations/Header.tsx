@@ -15,7 +15,7 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
   return (
     <div className="border-b border-line px-3 sm:px-4">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 pt-2">
-        <h1 className="min-w-0 flex-1 basis-48 truncate font-semibold" title={visible(one.title ?? '')}>
+        <h1 className="min-w-20 flex-1 truncate font-semibold sm:min-w-48" title={visible(one.title ?? '')}>
           {visible(one.title ?? 'Untitled conversation')}
         </h1>
         <StatusChip of={one} />

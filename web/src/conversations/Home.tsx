@@ -7,7 +7,7 @@ import { type Chosen, RepositoryPicker } from '../git/RepositoryPicker.tsx'
 import { SuggestedTasks } from '../git/SuggestedTasks.tsx'
 import { ModelPicker } from '../models/ModelPicker.tsx'
 import { demoModel, settings } from '../settings/settings.ts'
-import { useDraft } from '../ui/draft.ts'
+import { putDraft, useDraft } from '../ui/draft.ts'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { useTitle } from '../ui/Page.tsx'
 import { Composer } from './Composer.tsx'
@@ -38,7 +38,11 @@ function useStart() {
   const navigate = useNavigate()
   return useMutation({
     mutationFn: (body: StartRequestInput) => begin(body),
-    onSuccess: (taskId) => navigate({ to: '/start/$taskId', params: { taskId } }),
+    onSuccess: (taskId, { suggested_task }) => {
+      // What was written is in the start now; a suggestion that was chosen leaves it alone.
+      if (!suggested_task) putDraft('new', '')
+      return navigate({ to: '/start/$taskId', params: { taskId } })
+    },
   })
 }
 
@@ -62,7 +66,7 @@ function NewConversation({ go }: { go: ReturnType<typeof useStart> }) {
     }
     const agent_type = plans ? ('plan' as const) : ('default' as const)
     const request = { initial_message: message, llm_model: model, agent_type, trigger: 'gui' as const, ...place }
-    go.mutate(request, { onSuccess: () => setText('') })
+    go.mutate(request)
   }
   return (
     <>
@@ -73,7 +77,7 @@ function NewConversation({ go }: { go: ReturnType<typeof useStart> }) {
         onText={setText}
         onSend={send}
         isSending={go.isPending}
-        rows={3}
+        isTall
         autoFocus
       >
         <RepositoryPicker value={chosen} onPick={setChosen} />

@@ -14,22 +14,17 @@ const TextDiff = lazy(() =>
 type Tool = Extract<Item, { kind: 'tool' }>
 type Action = Extract<LogEvent, { kind: 'ActionEvent' }>
 
-/** A tool call in one line, and all of it when opened. While it runs the end of its output is shown. */
-export function ToolCall({
-  item,
-  live,
-  isOpen,
-  onOpen,
-}: {
+interface ToolCallProps {
   item: Tool
   live: Live | undefined
   isOpen: boolean
   onOpen: (isOpen: boolean) => void
-}) {
+}
+
+/** A tool call in one line, and all of it when opened. While it runs the end of its output is shown. */
+export function ToolCall({ item, live, isOpen, onOpen }: ToolCallProps) {
   const { action, outcome } = item
   const { verb, what } = titleOf(action)
-  const result = resultOf(outcome)
-  const took = outcome === null ? null : Date.parse(outcome.timestamp) - Date.parse(action.timestamp)
   return (
     <div className="card overflow-hidden bg-panel">
       <button
@@ -43,12 +38,7 @@ export function ToolCall({
         </span>
         <span className="font-medium">{visible(verb)}</span>
         <code className="min-w-0 flex-1 truncate text-[0.8125rem]">{visible(what.split('\n')[0] ?? '')}</code>
-        {result === null ? (
-          <span className="animate-pulse text-accent">{live === undefined ? 'waits' : 'runs'}</span>
-        ) : (
-          <span className={result.isBad ? 'text-bad' : 'text-soft'}>{result.text}</span>
-        )}
-        {took !== null && <span className="text-soft">{duration(took)}</span>}
+        <Result action={action} outcome={outcome} isLive={live !== undefined} />
       </button>
       {isOpen && <Details action={action} outcome={outcome} live={live} />}
       {!isOpen && live !== undefined && live.text !== '' && (
@@ -57,6 +47,19 @@ export function ToolCall({
         </div>
       )}
     </div>
+  )
+}
+
+function Result({ action, outcome, isLive }: { action: Action; outcome: Outcome | null; isLive: boolean }) {
+  const result = resultOf(outcome)
+  if (outcome === null || result === null) return <span className="text-accent">{isLive ? 'runs' : 'waits'}</span>
+  return (
+    <>
+      <span className={result.isBad ? 'text-bad' : 'text-soft'}>{result.text}</span>
+      <span className="whitespace-nowrap text-soft">
+        {duration(Date.parse(outcome.timestamp) - Date.parse(action.timestamp))}
+      </span>
+    </>
   )
 }
 

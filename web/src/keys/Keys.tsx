@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client, queries } from '../api.ts'
 import { Button } from '../ui/Button.tsx'
+import { DeleteButton } from '../ui/DeleteButton.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { Section } from '../ui/Section.tsx'
@@ -16,7 +17,6 @@ export function Keys() {
   const [isOpen, setOpen] = useState(false)
   const found = useQuery({ queryKey: key, queryFn: () => client.keys.list() })
   const refresh = () => queries.invalidateQueries({ queryKey: key })
-  const remove = useMutation({ mutationFn: (id: string) => client.keys.delete({ params: { id } }), onSuccess: refresh })
   return (
     <Section title="API Keys" about="For programs and the command line. Everything this page does, a key can do.">
       <div>
@@ -24,7 +24,7 @@ export function Keys() {
           Create API Key
         </Button>
       </div>
-      <ErrorNote error={found.error ?? remove.error} />
+      <ErrorNote error={found.error} />
       {found.isLoading && <Loading what="the keys" />}
       {found.data?.length === 0 && <p className="text-soft">There is none yet.</p>}
       <ul className="divide-y divide-line">
@@ -44,15 +44,13 @@ export function Keys() {
               )}
               {one.expires_at !== null && <> · until {one.expires_at.slice(0, 10)}</>}
             </span>
-            <Button
-              kind="danger"
-              className="ml-auto"
-              aria-label={`Delete the key ${one.name ?? one.last_four}`}
-              busy={remove.isPending && remove.variables === one.id}
-              onClick={() => remove.mutate(one.id)}
-            >
-              Delete
-            </Button>
+            <span className="ml-auto">
+              <DeleteButton
+                what={`the key ${visible(one.name ?? one.last_four)}`}
+                warning="Programs that use it are refused at once."
+                onDelete={() => client.keys.delete({ params: { id: one.id } }).then(refresh)}
+              />
+            </span>
           </li>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { client, queries, usePages } from '../api.ts'
 import { Button } from '../ui/Button.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
+import { DeleteButton } from '../ui/DeleteButton.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { Page } from '../ui/Page.tsx'
@@ -13,6 +14,7 @@ import { Time } from '../ui/Time.tsx'
 import { visible } from '../ui/visible.ts'
 
 const key = ['sandboxes']
+const refresh = () => queries.invalidateQueries({ queryKey: key })
 
 /** The sandboxes of the person: what they do, who uses them, and stopping them. */
 export function Sandboxes() {
@@ -24,7 +26,7 @@ export function Sandboxes() {
       {!found.isLoading && found.items.length === 0 && found.error === null && (
         <p className="text-soft">There is none. A conversation makes one when it starts.</p>
       )}
-      <ul className="grid gap-3">
+      <ul className="grid grid-cols-[minmax(0,1fr)] gap-3">
         {found.items.map((one) => (
           <li key={one.id}>
             <Card of={one} />
@@ -40,7 +42,7 @@ export function Sandboxes() {
   )
 }
 
-type Verb = 'pause' | 'resume' | 'delete'
+type Verb = 'pause' | 'resume'
 
 function Card({ of: one }: { of: Sandbox }) {
   const users = useQuery({
@@ -49,17 +51,17 @@ function Card({ of: one }: { of: Sandbox }) {
   })
   const act = useMutation({
     mutationFn: (verb: Verb): Promise<unknown> => client.sandboxes[verb]({ params: { id: one.id } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: key }),
+    onSettled: refresh,
   })
   const button = (verb: Verb, label: string) =>
     sandboxAllows(one.status, verb) &&
     !(verb === 'pause' && one.status === 'PAUSED') && (
-      <Button kind={verb === 'delete' ? 'danger' : 'plain'} busy={act.isPending} onClick={() => act.mutate(verb)}>
+      <Button busy={act.isPending} onClick={() => act.mutate(verb)}>
         {label}
       </Button>
     )
   return (
-    <div className="card grid gap-2 p-4">
+    <div className="card grid grid-cols-[minmax(0,1fr)] gap-2 p-4">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <SandboxChip status={one.status} />
         <code className="text-sm wrap-anywhere text-soft">{one.id}</code>
@@ -82,7 +84,13 @@ function Card({ of: one }: { of: Sandbox }) {
       <div className="flex gap-2">
         {button('pause', 'Pause')}
         {button('resume', 'Resume')}
-        {button('delete', 'Delete')}
+        {sandboxAllows(one.status, 'delete') && one.status !== 'MISSING' && (
+          <DeleteButton
+            what="this sandbox"
+            warning="Its files go for good. Its conversations stay readable."
+            onDelete={() => client.sandboxes.delete({ params: { id: one.id } }).then(refresh)}
+          />
+        )}
       </div>
     </div>
   )

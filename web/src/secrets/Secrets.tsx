@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { client, queries } from '../api.ts'
 import { Button } from '../ui/Button.tsx'
+import { DeleteButton } from '../ui/DeleteButton.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Loading } from '../ui/Loading.tsx'
@@ -14,10 +15,6 @@ const refresh = () => queries.invalidateQueries({ queryKey: key })
 /** Custom secrets: names and what they are for. A value goes in and never comes out. */
 export function Secrets() {
   const found = useQuery({ queryKey: key, queryFn: () => client.secrets.list() })
-  const remove = useMutation({
-    mutationFn: (id: string) => client.secrets.delete({ params: { id } }),
-    onSuccess: refresh,
-  })
   const secrets = found.data?.custom_secrets
   return (
     <>
@@ -25,7 +22,7 @@ export function Secrets() {
         title="Secrets"
         about="Commands of the agent see them as environment variables; their values are masked in what the commands print."
       >
-        <ErrorNote error={found.error ?? remove.error} />
+        <ErrorNote error={found.error} />
         {found.isLoading && <Loading what="the secrets" />}
         {secrets?.length === 0 && <p className="text-soft">There is none yet.</p>}
         {secrets !== undefined && secrets.length > 0 && (
@@ -34,15 +31,13 @@ export function Secrets() {
               <li key={name} className="flex flex-wrap items-center gap-x-3 py-2">
                 <code className="wrap-anywhere">{name}</code>
                 <span className="text-sm text-soft">{visible(description ?? '')}</span>
-                <Button
-                  kind="danger"
-                  className="ml-auto"
-                  aria-label={`Delete ${name}`}
-                  busy={remove.isPending && remove.variables === name}
-                  onClick={() => remove.mutate(name)}
-                >
-                  Delete
-                </Button>
+                <span className="ml-auto">
+                  <DeleteButton
+                    what={name}
+                    warning="Commands that start later no longer see it."
+                    onDelete={() => client.secrets.delete({ params: { id: name } }).then(refresh)}
+                  />
+                </span>
               </li>
             ))}
           </ul>

@@ -31,7 +31,7 @@ export function Settings() {
     <div className="mx-auto w-full max-w-5xl p-4 sm:p-6">
       <h1 className="mb-4 text-xl font-semibold">Settings</h1>
       <div className="grid gap-4 md:grid-cols-[11rem_1fr]">
-        <nav aria-label="Settings" className="flex gap-1 overflow-x-auto md:flex-col">
+        <nav aria-label="Settings" className="flex flex-wrap gap-1 md:flex-col md:flex-nowrap">
           {sections.map(({ id, label }) => (
             <Link
               key={id}

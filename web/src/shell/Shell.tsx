@@ -38,7 +38,7 @@ export function Shell() {
               key={to}
               to={to}
               activeOptions={{ exact: to === '/' }}
-              className="border-b-2 border-transparent px-2 py-3 text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
+              className={`${to === '/' ? 'hidden sm:block' : ''} border-b-2 border-transparent px-2 py-3 text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink`}
             >
               {label}
             </Link>
