@@ -94,8 +94,11 @@ export interface Process {
   readonly stdin: import('node:stream').Writable
   readonly stdout: import('node:stream').Readable
   readonly stderr: import('node:stream').Readable
-  /** Resolves when all of it has ended; never rejects. `code` null: killed by `signal`. */
-  readonly ended: Promise<{ code: number | null; signal: string | null }>
+  /**
+   * Resolves when all of it has ended; never rejects. `code` null: killed by `signal`. `reason`, for people: the limit of
+   * the sandbox that it was ended for.
+   */
+  readonly ended: Promise<{ code: number | null; signal: string | null; reason?: string }>
   /** TERM, then KILL after `graceMs`, to it and all it started. */
   kill(graceMs?: number): Promise<void>
   /** A signal to everything it started, but not to itself: how a command in a shell is interrupted. */

@@ -135,8 +135,9 @@ class PersistentShell implements Shell {
     process.stdout.on('data', (chunk: Buffer) => this.#printed(open, chunk))
     process.stderr.setEncoding('utf8').on('data', (text: string) => this.#reported(open, text))
     const drained = new Promise<void>((resolve) => process.stdout.on('close', resolve))
-    void process.ended.then(async () => {
+    void process.ended.then(async ({ reason }) => {
       await Promise.race([drained, sleep(graceMs, undefined, { ref: false })])
+      if (reason !== undefined) this.#printed(open, Buffer.from(`\n[the shell was ended: ${reason}]\n`))
       this.#died(open)
     })
     return open

@@ -29,6 +29,8 @@ interface Worker {
 interface Taking {
   stdout: Cut
   stderr: Cut
+  /** The worker has ended, and why when that is known. */
+  reason?: string | undefined
   /** With undefined: the worker has ended. */
   done: (code: number | undefined) => void
 }
@@ -91,8 +93,9 @@ function openWorker(spawn: Spawn, gone: (worker: Worker) => void): Worker {
   process.stdin.on('error', () => undefined)
   process.stdout.on('data', (chunk: Buffer) => worker.taking?.stdout.add(chunk))
   process.stderr.on('data', (chunk: Buffer) => worker.taking?.stderr.add(chunk))
-  void process.ended.then(() => {
+  void process.ended.then(({ reason }) => {
     gone(worker)
+    if (worker.taking !== null) worker.taking.reason = reason
     worker.taking?.done(undefined)
   })
   return worker
@@ -126,13 +129,15 @@ async function runOn(worker: Worker, text: string, command: RunCommand): Promise
   ending.signal.removeEventListener('abort', stop)
   if (code !== undefined) worker.taking = null
   command.signal?.throwIfAborted()
-  if (code === undefined && !ending.timedOut()) throw new SandboxGone('the sandbox ended while a command ran')
+  const { reason } = taking
+  const timedOut = code === undefined && reason === undefined
+  if (timedOut && !ending.timedOut()) throw new SandboxGone('the sandbox ended while a command ran')
   return {
-    code: code ?? 124,
+    code: code ?? (timedOut ? 124 : 137),
     stdout: taking.stdout.kept(),
-    stderr: taking.stderr.kept().toString(),
+    stderr: withReason(taking.stderr, reason),
     truncated: taking.stdout.truncated || taking.stderr.truncated,
-    timedOut: code === undefined,
+    timedOut,
   }
 }
 
@@ -160,11 +165,14 @@ async function runOnce(spawn: Spawn, command: RunCommand, stdin: Uint8Array): Pr
   return {
     code: timedOut ? 124 : (how.code ?? 137),
     stdout: stdout.kept(),
-    stderr: stderr.kept().toString(),
+    stderr: withReason(stderr, how.reason),
     truncated: stdout.truncated || stderr.truncated,
     timedOut,
   }
 }
+
+const withReason = (stderr: Cut, reason: string | undefined) =>
+  `${stderr.kept().toString()}${reason === undefined ? '' : `\n${reason}\n`}`
 
 const drain = (stream: Process['stdout'], into: Cut) =>
   new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { createServer, connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Opened } from '../conformance-sentence.ts'
-import { conformance, howASandboxEnds } from '../conformance.ts'
+import { conformance } from '../conformance.ts'
 import { processDriver } from './driver.ts'
 
 /** The driver before an upstream that greets; the gate knows one host. */
@@ -40,6 +40,8 @@ async function open(): Promise<Opened> {
   if (fatal.length > 0) throw new Error(fatal.map(({ check, detail, fix }) => `${check}: ${detail}; ${fix}`).join('\n'))
   return {
     driver,
+    isolated: true,
+    endSandbox: killBubblewrap,
     limits: findings.some(({ check, ok }) => check === 'limit of memory' && ok),
     async leftovers(id) {
       const found = [...(await processesNaming(id)), ...(await mountsNaming(id))]
@@ -63,12 +65,17 @@ async function processesNaming(id: string): Promise<string[]> {
 const mountsNaming = async (id: string) =>
   (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(id))
 
-// The newest bubblewrap below this very process is the sandbox just started; killing it is what a crash looks like.
-howASandboxEnds(async () => {
-  const children = (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).trim().split(' ')
-  const names = await Promise.all(children.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))
-  const newest = children.filter((_, index) => names[index]?.trim() === 'bwrap').at(-1)
-  process.kill(Number(newest), 'SIGKILL')
-})
+/** Killing bubblewrap, which is a child of this very process, is what a crash looks like. */
+async function killBubblewrap(id: string): Promise<void> {
+  for (const pid of await childrenOf('self', process.pid)) {
+    const [init] = await childrenOf(pid, pid)
+    const mounts = await readFile(`/proc/${init}/mountinfo`, 'utf8').catch(() => '')
+    const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
+    if (name.trim() === 'bwrap' && mounts.includes(id)) process.kill(Number(pid), 'SIGKILL')
+  }
+}
+
+const childrenOf = async (of: string, thread: string | number) =>
+  (await readFile(`/proc/${of}/task/${thread}/children`, 'utf8').catch(() => '')).trim().split(' ').filter(Boolean)
 
 conformance('process', open)

@@ -14,8 +14,19 @@ import { handsOver } from '../hands.ts'
 import { refuseWorkingDir } from './bubblewrap.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
 import { sealDescriptors, type Seal } from './descriptors.ts'
+import { oneByOne, watchDisk, type DiskWatch } from './disk.ts'
 import { doctor } from './doctor.ts'
-import { hostEtc, hostRoot, makeFolders, readMeta, removeFolder, tenantUid, writeMeta, type Meta } from './folders.ts'
+import {
+  hostEtc,
+  hostRoot,
+  makeFolders,
+  readMeta,
+  removeFolder,
+  tenantUid,
+  writableFolders,
+  writeMeta,
+  type Meta,
+} from './folders.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
 
 export interface ProcessDriverOptions {
@@ -33,6 +44,7 @@ interface Running {
   sandbox: RunningSandbox
   hands: Hands
   group: SandboxGroup
+  disk: DiskWatch
   paused: boolean
   closeEgress: () => Promise<void>
 }
@@ -46,6 +58,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
   if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
   const running = new Map<string, Running>()
   const queues = new Map<string, Promise<unknown>>()
+  const countInTurn = oneByOne()
   const listeners: ((seen: Seen) => void)[] = []
   const proxy = egressProxy({ ...options.egress, log: options.log })
   let host: Promise<Host> | undefined
@@ -65,6 +78,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     const one = running.get(id)
     if (one === undefined) return
     running.delete(id)
+    one.disk.close()
     await one.sandbox.close()
     await one.closeEgress()
     await one.group.remove()
@@ -76,18 +90,27 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     const folder = folderOf(id)
     const runtime = join(runtimeDir, id)
     const meta: Meta = { spec, uid: tenantUid(id), paused: false }
-    await makeFolders(folder, meta, shared)
+    const folders = makeFolders(folder, meta, shared)
+    folders.catch(() => undefined) // heard of below
     await mkdir(runtime, { recursive: true, mode: 0o755 })
     const closeEgress = await proxy.listen(id, join(runtime, 'egress.sock'))
-    const group = await cgroups?.open(id, spec.limits)
+    let group: SandboxGroup | undefined
     try {
+      group = await cgroups?.open(id, spec.limits)
+      await folders
       const walls = { shared, ...root }
       const sandbox = await openSandbox({ meta, folder, runtime, walls, group, seal, signal })
-      const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, paused: false, closeEgress }
+      const disk = watchDisk({
+        folders: writableFolders(folder),
+        limit: spec.limits.disk,
+        onFull: (reason) => void sandbox.endAll(reason),
+        inTurn: countInTurn,
+      })
+      const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, disk, paused: false, closeEgress }
       running.set(id, one)
       void sandbox.ended.then(async (how) => {
         if (running.get(id) !== one) return
-        const detail = (await hitLimits(one.group, spec)) ?? how
+        const detail = (await hitLimits(one, spec)) ?? how
         await inTurn(id, () => (running.get(id) === one ? stop(id) : Promise.resolve()))
         for (const listener of listeners) listener({ id, state: 'stopped', detail })
       })
@@ -103,7 +126,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     if (meta === undefined) return { id, state: 'missing', detail: null }
     const one = running.get(id)
     if (one === undefined) return { id, state: meta.paused ? 'paused' : 'stopped', detail: null }
-    return { id, state: one.paused ? 'paused' : 'running', detail: (await hitLimits(one.group, meta.spec)) ?? null }
+    return { id, state: one.paused ? 'paused' : 'running', detail: (await hitLimits(one, meta.spec)) ?? null }
   }
 
   const setPaused = async (id: string, one: Running, paused: boolean) => {
@@ -186,11 +209,13 @@ async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> 
 }
 
 /** The limits that were hit, for people; undefined when none was. */
-async function hitLimits(group: SandboxGroup, { limits }: SandboxSpec): Promise<string | undefined> {
+async function hitLimits({ group, disk }: Running, { limits }: SandboxSpec): Promise<string | undefined> {
   const { memory, processes } = await group.hits()
   const said = []
   if (memory > 0)
     said.push(`out of memory: ${memory} killed at the limit of ${Math.round(limits.memory / 2 ** 20)} MiB`)
   if (processes > 0) said.push(`limit of ${limits.processes} processes reached`)
+  const full = disk.full()
+  if (full !== undefined) said.push(full)
   return said.length === 0 ? undefined : said.join('; ')
 }

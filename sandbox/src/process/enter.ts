@@ -43,9 +43,9 @@ export function launch({ joins, uid, folder, runtime, seal, program, ...launch }
   const stdio = seal.stdio(launch.stdio)
   if (!isRoot()) return sh(`${join(joins)}exec "$@"`, program, stdio)
   const drop = ['/usr/bin/setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--no-new-privs']
-  const script = `${join(joins)}exec /usr/bin/unshare --mount --propagation private /bin/sh -c "$1" sh "$@"`
-  const mounts = 'mount --bind "$2" /mnt && mount --bind "$3" /mnt/run && shift 3 && exec "$@"'
-  return sh(script, [mounts, folder, runtime, ...drop, ...program], stdio)
+  const mounts = `${join(joins)}mount --bind "$1" /mnt && mount --bind "$2" /mnt/run && shift 2 && exec "$@"`
+  const alone = ['--mount', '--propagation', 'private', '/bin/sh', '-c', mounts, 'sh']
+  return start('/usr/bin/unshare', [...alone, folder, runtime, ...drop, ...program], stdio)
 }
 
 /** Where the folders of a sandbox are for the user that runs bubblewrap. */
@@ -99,6 +99,11 @@ export function become(child: ChildProcess, text: string): void {
   ordersOf(child).end(order(text))
 }
 
+/** Ends a program that waits inside. */
+export function neverMind(child: ChildProcess): void {
+  ordersOf(child).end()
+}
+
 /** A program as an order: folder, variables, argv. Throws on what cannot be said in a shell. */
 export function launchText({ argv, cwd = '/', env = {} }: Pick<Command, 'argv' | 'cwd' | 'env'>): string {
   const program = argv.map(quote).join(' ')
@@ -114,6 +119,9 @@ function order(text: string): string {
 
 const ordersOf = (child: ChildProcess) => child.stdio[orders] as Writable
 
-function sh(script: string, args: readonly string[], stdio: Place[], env: Record<string, string> = {}): ChildProcess {
-  return spawn('/bin/sh', ['-c', script, 'sh', ...args], { cwd: '/', stdio, env: { ...cleanEnv, ...env } })
+const sh = (script: string, args: readonly string[], stdio: Place[], env: Record<string, string> = {}) =>
+  start('/bin/sh', ['-c', script, 'sh', ...args], stdio, env)
+
+function start(program: string, args: readonly string[], stdio: Place[], env: Record<string, string> = {}) {
+  return spawn(program, args, { cwd: '/', stdio, env: { ...cleanEnv, ...env } }) as ChildProcess
 }

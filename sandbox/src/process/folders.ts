@@ -14,6 +14,9 @@ export interface Meta {
 
 const tenantFolders = ['workspace', 'home', 'tmp'] as const
 
+/** What a tenant can write. */
+export const writableFolders = (folder: string): string[] => tenantFolders.map((name) => join(folder, name))
+
 /** Parts of the host's /etc that programs need and that say nothing about this machine. */
 const shareable = [
   'alternatives',
@@ -42,15 +45,15 @@ export const tenantUid = (id: string): number =>
 
 /** Makes what is missing of a sandbox's folder; files that are there stay. */
 export async function makeFolders(folder: string, meta: Meta, shared: readonly string[]): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o755 })
-  for (const name of tenantFolders) await makeTenantFolder(join(folder, name), meta.uid)
   const etc = join(folder, 'etc')
-  await mkdir(etc, { recursive: true })
-  for (const path of shared) await makeTarget(path, join(etc, basename(path)))
-  for (const [name, text] of Object.entries(etcFiles(meta.spec)))
-    await writeFile(join(etc, name), text, { mode: 0o644 })
-  await mkdir(join(folder, 'run'), { recursive: true })
-  await writeMeta(folder, meta)
+  await mkdir(etc, { recursive: true, mode: 0o755 })
+  await Promise.all([
+    ...tenantFolders.map((name) => makeTenantFolder(join(folder, name), meta.uid)),
+    ...shared.map((path) => makeTarget(path, join(etc, basename(path)))),
+    ...Object.entries(etcFiles(meta.spec)).map(([name, text]) => writeFile(join(etc, name), text, { mode: 0o644 })),
+    mkdir(join(folder, 'run'), { recursive: true }),
+    writeMeta(folder, meta),
+  ])
 }
 
 async function makeTenantFolder(path: string, uid: number): Promise<void> {

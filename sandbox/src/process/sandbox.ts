@@ -11,7 +11,7 @@ import type { Seal } from './descriptors.ts'
 import { become, enter, launch, launchText, seenAt, type Door } from './enter.ts'
 import type { Meta } from './folders.ts'
 import { namespaceGroup } from './plain-group.ts'
-import { asProcess } from './spawn.ts'
+import { asProcess, type Endable } from './spawn.ts'
 import { keepWarm, type Warm } from './warm.ts'
 
 export interface Opening {
@@ -29,6 +29,8 @@ export interface Opening {
 export interface RunningSandbox {
   readonly group: SandboxGroup
   spawn(command: Command): Process
+  /** Ends all that was spawned, for this reason. */
+  endAll(reason: string): Promise<void>
   /** Resolves when process 1 has ended, with what bubblewrap said. */
   readonly ended: Promise<string>
   close(): Promise<void>
@@ -106,17 +108,26 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     await close()
     throw error
   }
-  return { group, ended, close, spawn: spawner(meta, warm, () => running) }
+  return { group, ended, close, ...spawner(meta, warm, () => running) }
 }
 
-function spawner({ spec }: Meta, warm: Warm, isOpen: () => boolean) {
-  return (command: Command): Process => {
-    if (!isOpen()) throw new SandboxGone('the sandbox has ended')
-    const argv = command.terminal === undefined ? command.argv : inTerminal(command.argv, command.terminal)
-    const text = launchText({ argv, cwd: command.cwd ?? spec.workingDir, env: command.env ?? {} })
-    const { child, group } = warm.take()
-    become(child, text)
-    return asProcess(child, group, command.signal)
+function spawner({ spec }: Meta, warm: Warm, isOpen: () => boolean): Pick<RunningSandbox, 'spawn' | 'endAll'> {
+  const alive = new Set<Endable>()
+  return {
+    spawn(command) {
+      if (!isOpen()) throw new SandboxGone('the sandbox has ended')
+      const argv = command.terminal === undefined ? command.argv : inTerminal(command.argv, command.terminal)
+      const text = launchText({ argv, cwd: command.cwd ?? spec.workingDir, env: command.env ?? {} })
+      const { child, group } = warm.take()
+      become(child, text)
+      const one = asProcess(child, group, command.signal)
+      alive.add(one)
+      void one.ended.then(() => alive.delete(one))
+      return one
+    },
+    async endAll(reason) {
+      await Promise.all([...alive].map((one) => one.endFor(reason)))
+    },
   }
 }
 

@@ -7,20 +7,27 @@ import type { Group } from './cgroup.ts'
 
 type Ended = Awaited<Process['ended']>
 
+/** A process that can be ended for a reason, which `ended` tells. */
+export interface Endable extends Process {
+  endFor(reason: string): Promise<void>
+}
+
 /**
  * A child as the driver's process. When it ends, what it left behind is ended too: nothing outlives the handle that
  * names it.
  * @param group All that the child starts.
  */
-export function asProcess(child: ChildProcess, group: Group, signal?: AbortSignal): Process {
+export function asProcess(child: ChildProcess, group: Group, signal?: AbortSignal): Endable {
   const { promise: ended, resolve } = Promise.withResolvers<Ended>()
+  const exited = new Promise<void>((gone) => child.once('exit', () => gone()))
   let over = false
+  let why: { reason?: string } = {}
   const finish = async (how: Ended) => {
     if (over) return
     over = true
     signal?.removeEventListener('abort', abort)
     await group.kill().catch(() => undefined)
-    resolve(how)
+    resolve({ ...how, ...why })
     await group.remove().catch(() => undefined)
   }
   const kill = async (graceMs = 2_000) => {
@@ -29,6 +36,10 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
       await signalMembers(group, 'SIGTERM', (pid) => pid !== child.pid) // which ends by itself when the program does
       await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
     }
+    // What is inside first: the child outside takes note of its end. Else the system's process 1 has to, in its own time,
+    // and until then the sandbox cannot end.
+    const inside = await signalMembers(group, 'SIGKILL', (pid) => pid !== child.pid)
+    if (inside > 0) await Promise.race([exited, sleep(100, undefined, { ref: false })])
     if (!over) await group.kill().catch(() => undefined)
     await ended
   }
@@ -44,6 +55,10 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
     stderr: child.stderr ?? closed(),
     ended,
     kill,
+    endFor(reason) {
+      if (!over) why = { reason }
+      return kill(0)
+    },
     async interruptChildren(name) {
       const main = child.pid === undefined ? undefined : await mainProcess(child.pid)
       if (main !== undefined) await signalMembers(group, name, (pid) => pid !== child.pid && pid !== main)
@@ -54,14 +69,17 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
 
 const closed = (): Readable & Writable => new PassThrough().end()
 
-async function signalMembers(group: Group, name: NodeJS.Signals, which: (pid: number) => boolean): Promise<void> {
-  for (const pid of await group.members()) {
+/** Resolves with how many there were. */
+async function signalMembers(group: Group, name: NodeJS.Signals, which: (pid: number) => boolean): Promise<number> {
+  const members = (await group.members()).filter((pid) => pid > 0 && which(pid))
+  for (const pid of members) {
     try {
-      if (pid > 0 && which(pid)) process.kill(pid, name)
+      process.kill(pid, name)
     } catch {
       // It has ended since the list was read.
     }
   }
+  return members.length
 }
 
 /** The process inside that the child outside waits for. */

@@ -5,6 +5,7 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Group } from './cgroup.ts'
+import { neverMind } from './enter.ts'
 
 export interface Entered {
   child: ChildProcess
@@ -24,12 +25,8 @@ export function keepWarm(enter: () => Entered, idleMs = 30_000): Warm {
   let waiting: Entered | undefined
   let closed = false
   const letGo = () => {
-    const one = waiting
+    if (waiting !== undefined && usable(waiting)) dismiss(waiting)
     waiting = undefined
-    void one?.group
-      .kill()
-      .then(() => one.group.remove())
-      .catch(() => undefined) // it ends with its sandbox
   }
   const timer = setTimeout(letGo, idleMs).unref()
   const fill = () => {
@@ -56,6 +53,12 @@ export function keepWarm(enter: () => Entered, idleMs = 30_000): Warm {
       letGo()
     },
   }
+}
+
+/** It ends by itself when no order can come any more. */
+function dismiss({ child, group }: Entered): void {
+  child.once('exit', () => void group.remove().catch(() => undefined))
+  neverMind(child)
 }
 
 const usable = ({ child }: Entered) => child.pid !== undefined && child.exitCode === null && child.signalCode === null

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { limit, specOf, text, type Sentence, type WithSandbox } from './conformance-sentence.ts'
+import type { Seen } from './driver.ts'
+
+/** Making, pausing and ending, as every driver promises it. */
+export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbox): void {
+  sentence('starting, looking, pausing and removing can be done twice', async ({ driver, leftovers }) => {
+    const spec = specOf()
+    assert.equal((await driver.look(spec.id)).state, 'missing')
+    await driver.remove(spec.id)
+    await Promise.all([driver.start(spec, limit()), driver.start(spec, limit())])
+    assert.equal((await driver.look(spec.id)).state, 'running')
+    assert.ok((await driver.list()).some(({ id }) => id === spec.id))
+    await driver.pause(spec.id)
+    await driver.pause(spec.id)
+    assert.equal((await driver.look(spec.id)).state, 'paused')
+    await assert.rejects(driver.hands(spec.id), { name: 'SandboxGone' })
+    await driver.resume(spec, limit())
+    await driver.resume(spec, limit())
+    assert.equal((await driver.look(spec.id)).state, 'running')
+    await driver.remove(spec.id)
+    await driver.remove(spec.id)
+    assert.equal((await driver.look(spec.id)).state, 'missing')
+    assert.deepEqual(await leftovers(spec.id), [])
+  })
+
+  sentence('an id that is no UUID and a working directory of the system are refused', async ({ driver }) => {
+    await assert.rejects(driver.start(specOf({ id: '../../etc' }), limit()))
+    for (const workingDir of ['/usr/x', 'relative', '/a/../etc', '/tmp/x', '/']) {
+      await assert.rejects(driver.start(specOf({ workingDir }), limit()), /working directory/)
+    }
+  })
+
+  sentence('a start that is cancelled leaves nothing running', async ({ driver }) => {
+    const spec = specOf()
+    await assert.rejects(driver.start(spec, AbortSignal.abort(new Error('cancelled'))), /cancelled/)
+    assert.notEqual((await driver.look(spec.id)).state, 'running')
+    await driver.remove(spec.id)
+  })
+
+  sentence('nothing ticks while paused, and it goes on afterwards', ({ driver }) =>
+    withSandbox({}, async (spec, hands) => {
+      const ticker = hands.spawn({ argv: ['sh', '-c', '(while :; do echo . >>ticks; sleep 0.01; done) & wait'] })
+      while (Number(await text(hands, 'wc -c </workspace/ticks 2>/dev/null || echo 0')) < 4)
+        await new Promise(setImmediate)
+      let heard = 0
+      const loud = hands.spawn({ argv: ['sh', '-c', 'while :; do echo .; sleep 0.005; done'] })
+      loud.stdout.on('data', () => heard++)
+      await driver.pause(spec.id)
+      await new Promise((resolve) => setTimeout(resolve, 100)) // what was already in the pipe
+      const before_ = heard
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      assert.equal(heard, before_)
+      await driver.resume(spec, limit())
+      await new Promise((resolve) => loud.stdout.once('data', resolve))
+      await Promise.all([ticker.kill(0), loud.kill(0)])
+    }),
+  )
+
+  sentence('files outlive a sandbox that ends, and its end is told', ({ driver, endSandbox }) =>
+    withSandbox({}, async (spec, hands) => {
+      await hands.files.write('/workspace/kept', Buffer.from('1'))
+      const told = new Promise<Seen>((resolve) => driver.onEnd((seen) => seen.id === spec.id && resolve(seen)))
+      await endSandbox(spec.id)
+      assert.equal((await told).state, 'stopped')
+      assert.equal((await driver.look(spec.id)).state, 'stopped')
+      await assert.rejects(driver.hands(spec.id), { name: 'SandboxGone' })
+      await driver.start(spec, limit())
+      assert.equal(String(await (await driver.hands(spec.id)).files.read('/workspace/kept')), '1')
+    }),
+  )
+}
