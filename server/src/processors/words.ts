@@ -29,7 +29,7 @@ export function titleFrom(text: string): string | null {
       said
         .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
         .replace(/^\s*(?:#+|[-*>]|title\s*:)\s*/i, '')
-        .replace(/[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}/g, '')
+        .replace(/(\*{1,3}|`+|__)(\S(?:.*?\S)?)\1/g, '$2')
         .replace(/^["'“”‘’«»\s]+|["'“”‘’«»\s]+$/g, ''),
     )
     .find((said) => said !== '')

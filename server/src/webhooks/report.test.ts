@@ -138,6 +138,21 @@ test('a batch of which one event cannot be stored is not stored at all', async (
   assert.equal((await eventsOf(id)).length, 1)
 })
 
+test('what cannot be stored is not answered well, and is stored when it is sent again', async () => {
+  const id = randomUUID()
+  await report(id)
+  const event = said('Stored in the end.')
+  await server.server.database.rows(sql`alter table event rename to away`)
+  await assert.rejects(tell(id, [event, status('running', '2026-01-01T00:00:00Z')]), { code: 'internal_error' })
+  await server.server.database.rows(sql`alter table away rename to event`)
+  assert.equal(await statusOf(id), 'idle')
+  await tell(id, [event])
+  assert.deepEqual(
+    (await eventsOf(id)).map((one) => [one.seq, one.id]),
+    [[1, event.id]],
+  )
+})
+
 test('batches at the same time are numbered without gaps, and what is in both is stored once', async () => {
   const id = randomUUID()
   const shared = said('Shared.')
@@ -161,7 +176,7 @@ test('the first message gives a reported conversation its title, and one that wa
   const [id, named] = [randomUUID(), randomUUID()]
   await tell(id, [said('# Make the **parser** faster\nIt is slow.')])
   assert.equal(
-    await soon('a title', async () => [(await get(id)).title].find((title) => !/^Conv/.test(title ?? ''))),
+    await soon('a title', async () => [(await get(id)).title].find((title) => !title?.startsWith('Conv'))),
     'Make the parser faster',
   )
   await report(named, { title: 'Given' })

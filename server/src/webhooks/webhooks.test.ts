@@ -274,7 +274,7 @@ test('a delivery can be sent again, with the same body under the same id', async
 
 test('an address inside is not called, and the log says so', async () => {
   const one = await house(['conversation.deleted'])
-  const body = { url: 'http://127.0.0.1:1/hook', types: ['conversation.started' as const] }
+  const body = { url: 'http://127.0.0.1:8099/hook', types: ['conversation.started' as const] }
   const { id } = await one.ada(createWebhookSubscription, { body })
   await reported(one)
   const tried = await soon('a try', async () => {
