@@ -119,7 +119,8 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       const extensions = await loadExtensions(await hands(task, signal), wanted, signal)
       if (extensions.problems.length > 0)
         await notice(parts, task, 'skills_skipped', `Not loaded:\n${extensions.problems.join('\n')}`, 'warning')
-      if (extensions.skills.length + extensions.plugins.length > 0) await parts.skills.stage(task.id, extensions)
+      if (extensions.skills.length + extensions.plugins.length > 0 || extensions.hooks !== null)
+        await parts.skills.stage(task.id, extensions)
     },
 
     STARTING_CONVERSATION: (task, signal) => begin(parts, task, signal),
