@@ -35,6 +35,7 @@ export function openapi({ title, version, description, servers = ['/'], endpoint
     openapi: '3.1.0',
     info: { title, version, ...(description === undefined ? {} : { description }) },
     servers: servers.map((url) => ({ url })),
+    tags: [...new Set(sorted.map(tagOf))].sort(order).map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -198,13 +199,15 @@ function parametersOf(schema: z.ZodType, where: 'path' | 'query', schemas: Schem
     required?: string[]
   }
   return Object.entries(properties).map(([name, property]) => {
-    const { description, ...rest } = property
+    const { description } = property
+    // The very object, since references in it are named later.
+    delete property['description']
     return {
       name,
       in: where,
       required: where === 'path' || required.includes(name),
       ...(description === undefined ? {} : { description }),
-      schema: rest,
+      schema: property,
     }
   })
 }
@@ -228,7 +231,8 @@ function success(endpoint: AnyEndpoint, schemas: Schemas): Json {
   if (endpoint.returns instanceof z.ZodUndefined) return { description }
   const one = schemas.output(endpoint.returns)
   const schema = endpoint.answer === 'json-array' ? { type: 'array', items: one } : one
-  const example = endpoint.example.returns === undefined ? {} : { example: endpoint.example.returns }
+  const { returns } = endpoint.example
+  const example = returns === undefined ? {} : { example: endpoint.answer === 'json-array' ? [returns] : returns }
   return { description, content: { [mediaTypes[endpoint.answer] ?? 'application/json']: { schema, ...example } } }
 }
 

@@ -307,15 +307,27 @@ function matching(eb: Both, owner: string, filters: Filters) {
 }
 
 /** A row's own columns, whatever else the object has. */
-function columnsOf(
-  row: Omit<ConversationRow, 'created_at' | 'updated_at'>,
-): Omit<ConversationRow, 'created_at' | 'updated_at'> {
-  const { id, owner_id, sandbox_id, parent_id, forked_from_id, title, title_given, selected_repository } = row
-  const { selected_branch, git_provider, trigger, pr_number, llm_model, agent_type, public: shared, tags } = row
-  const { working_dir, base_commit, config, sealed_config } = row
+function columnsOf(row: Omit<ConversationRow, 'created_at' | 'updated_at'>) {
   return {
-    ...{ id, owner_id, sandbox_id, parent_id, forked_from_id, title, title_given, selected_repository },
-    ...{ selected_branch, git_provider, trigger, pr_number, llm_model, agent_type, public: shared, tags },
-    ...{ working_dir, base_commit, config, sealed_config },
+    id: row.id,
+    owner_id: row.owner_id,
+    sandbox_id: row.sandbox_id,
+    parent_id: row.parent_id,
+    forked_from_id: row.forked_from_id,
+    title: row.title,
+    title_given: row.title_given,
+    selected_repository: row.selected_repository,
+    selected_branch: row.selected_branch,
+    git_provider: row.git_provider,
+    trigger: row.trigger,
+    pr_number: row.pr_number,
+    llm_model: row.llm_model,
+    agent_type: row.agent_type,
+    public: row.public,
+    tags: row.tags,
+    working_dir: row.working_dir,
+    base_commit: row.base_commit,
+    config: row.config,
+    sealed_config: row.sealed_config,
   }
 }
