@@ -103,5 +103,7 @@ test('the policy of the page allows its own files only', async () => {
   const policy = answer.headers.get('content-security-policy') ?? ''
   assert.match(policy, /default-src 'none'/)
   assert.match(policy, /script-src 'self'(;|$)/)
+  assert.match(policy, /style-src 'self'(;|$)/)
+  assert.doesNotMatch(policy, /unsafe/)
   assert.match(policy, /frame-ancestors 'none'/)
 })

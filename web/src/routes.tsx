@@ -99,7 +99,6 @@ const inner = [home, welcome, startTask, conversations, conversation, sandboxes,
 export const router = createRouter({
   routeTree: root.addChildren([signIn, join, inside.addChildren(inner)]),
   defaultPreload: 'intent',
-  scrollRestoration: true,
 })
 
 declare module '@tanstack/react-router' {

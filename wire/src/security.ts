@@ -3,7 +3,7 @@ import type { Answer } from '@parley/contract/endpoint'
 const pageSources = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
+  "style-src 'self'",
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
