@@ -15,7 +15,7 @@ interface Seen {
 }
 
 /** A proxy before an upstream that answers with what it saw. Every host leads to that upstream. */
-async function openProxy(decide: (out: Outgoing) => Verdict | Promise<Verdict>) {
+async function openProxy(decide: (out: Outgoing) => Verdict | Promise<Verdict>, idleMs?: number) {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'))
   const asked: Outgoing[] = []
   const upstream = createServer(async (incoming, outgoing) => {
@@ -29,7 +29,7 @@ async function openProxy(decide: (out: Outgoing) => Verdict | Promise<Verdict>) 
     return connect(port, '127.0.0.1')
   }
   const gate = { decide: async (out: Outgoing) => (asked.push(out), decide(out)) }
-  const proxy = egressProxy({ gate, dial, log: () => undefined })
+  const proxy = egressProxy({ gate, dial, log: () => undefined, ...(idleMs !== undefined && { idleMs }) })
   const socketPath = join(folder, 's')
   await proxy.listen('sandbox-1', socketPath)
   return {
@@ -154,4 +154,29 @@ test('a full name with its dot is the same host', async () => {
   await using proxy = await openProxy(() => ({ allow: true }))
   await proxy.get('http://A.test./')
   assert.equal(proxy.asked[0]?.host, 'a.test')
+})
+
+test('one sandbox has 200 connections at most, and those that it has go on working', async () => {
+  await using proxy = await openProxy(() => ({ allow: true }))
+  const opened: Socket[] = []
+  const closed = Promise.withResolvers<void>()
+  for (let count = 0; count < 201; count++) {
+    const socket = connect(proxy.socketPath).on('error', () => undefined)
+    socket.on('close', () => closed.resolve())
+    opened.push(socket)
+    await new Promise((resolve) => socket.once('connect', resolve))
+  }
+  await closed.promise
+  assert.deepEqual(opened.map((socket) => socket.readyState === 'open').indexOf(false), 200)
+  const [first] = opened
+  first?.write('GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n')
+  assert.match(String(await new Promise((resolve) => first?.once('data', resolve))), /^HTTP\/1\.1 200/)
+  for (const socket of opened) socket.destroy()
+})
+
+test('a connection and a tunnel on which nothing moves are closed', async () => {
+  await using proxy = await openProxy(() => ({ allow: true }), 50)
+  assert.equal(await say(proxy.socketPath, ''), '')
+  const said = await say(proxy.socketPath, 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n\r\n')
+  assert.match(said, /^HTTP\/1\.1 200/)
 })

@@ -7,6 +7,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { Socket } from 'node:net'
 import { pipeline, type Duplex } from 'node:stream'
 import { connect as tlsConnect } from 'node:tls'
+import { absolute, bare, headersFor, passed } from './egress-headers.ts'
 import type { Dial, Gate, Outgoing, Verdict } from './egress.ts'
 
 export type EgressLog = (line: string) => void
@@ -18,12 +19,9 @@ export interface EgressProxy {
 }
 
 const dialMs = 10_000
-const idleMs = 5 * 60_000
+const defaultIdleMs = 5 * 60_000
 const maxConnections = 200
 const maxHeaderBytes = 32 * 1024
-
-/** Headers that belong to one connection only, and what clients say to proxies. */
-const hopByHop = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
 interface Parts {
   gate: Gate
@@ -31,6 +29,8 @@ interface Parts {
   log: EgressLog
   /** Certificates trusted for upstream TLS, beside the system's. Only tests need it. */
   ca?: string
+  /** A connection on which nothing moves for so long is closed. 5 minutes unless said. */
+  idleMs?: number
 }
 
 export function egressProxy(parts: Parts): EgressProxy {
@@ -59,7 +59,7 @@ function serverFor(parts: Parts, sandboxId: string): Server {
     requireHostHeader: false,
   })
   server.maxConnections = maxConnections
-  server.timeout = idleMs
+  server.timeout = parts.idleMs ?? defaultIdleMs
   server.on('request', (request, response) => void forward(parts, sandboxId, request, response))
   server.on('connect', (request, socket, head) => void tunnel(parts, sandboxId, request, socket, head))
   server.on('clientError', (_, socket) => void socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'))
@@ -105,7 +105,14 @@ async function forward(
   response.on('close', () => gone.abort())
   try {
     const socket = await dial(parts, { ...out, scheme, port }, gone.signal)
-    send(request, response, socket, { ...out, scheme, port }, headersFor(request, url, verdict.headers))
+    send(
+      request,
+      response,
+      socket,
+      { ...out, scheme, port },
+      headersFor(request, url, verdict.headers),
+      parts.idleMs ?? defaultIdleMs,
+    )
   } catch (error) {
     parts.log(`egress ${sandboxId}: ${out.host}:${port}: ${String(error)}`)
     refuse(response, 502, `${out.host}:${port} could not be reached: ${reasonOf(error)}`)
@@ -118,6 +125,7 @@ function send(
   socket: Socket,
   out: Outgoing,
   headers: string[],
+  timeout: number,
 ): void {
   const upstream = httpRequest({
     createConnection: () => socket,
@@ -125,7 +133,7 @@ function send(
     ...(out.path !== null && { path: out.path }),
     headers,
     setHost: false,
-    timeout: idleMs,
+    timeout,
   })
   upstream.on('timeout', () => upstream.destroy(new Error('idle for too long')))
   upstream.on('response', (answer) => {
@@ -152,7 +160,7 @@ async function tunnel(parts: Parts, sandboxId: string, request: IncomingMessage,
   client.on('close', () => gone.abort())
   try {
     const upstream = await dial(parts, { ...out, scheme: 'http' }, gone.signal)
-    upstream.setTimeout(idleMs, () => upstream.destroy())
+    upstream.setTimeout(parts.idleMs ?? defaultIdleMs, () => upstream.destroy())
     client.write('HTTP/1.1 200 Connection established\r\n\r\n')
     upstream.write(head)
     pipeline(client, upstream, () => upstream.destroy())
@@ -191,38 +199,6 @@ async function dial(parts: Parts, { host, port, scheme }: Outgoing, signal: Abor
     secure.once('error', fail).once('secureConnect', () => resolve(secure))
   })
 }
-
-/** What the client sent less what is the connection's or the proxy's, with the gate's headers in their place. */
-function headersFor(request: IncomingMessage, url: URL, put: Record<string, string> = {}): string[] {
-  const replaced = new Set(Object.keys(put).map((name) => name.toLowerCase()))
-  const kept = passed(request.rawHeaders, new Set([...replaced, 'host']))
-  const body = request.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked']
-  // The host is the one that the gate saw, whatever the client's Host header says.
-  return ['Host', url.host, ...kept, ...body, ...Object.entries(put).flat(), 'Connection', 'close']
-}
-
-function passed(raw: readonly string[], without: ReadonlySet<string>): string[] {
-  const named = new Set<string>()
-  for (let at = 0; at < raw.length; at += 2) {
-    if (raw[at]?.toLowerCase() !== 'connection') continue
-    for (const name of (raw[at + 1] ?? '').split(',')) named.add(name.trim().toLowerCase())
-  }
-  const kept: string[] = []
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = (raw[at] ?? '').toLowerCase()
-    if (hopByHop.has(name) || name.startsWith('proxy-') || named.has(name) || without.has(name)) continue
-    kept.push(raw[at] ?? '', raw[at + 1] ?? '')
-  }
-  return kept
-}
-
-function absolute(text: string | undefined): URL | undefined {
-  const url = URL.canParse(text ?? '') ? new URL(text ?? '') : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined
-}
-
-/** Without the brackets of IPv6 and the dot of a full name, which would make one host two. */
-const bare = (host: string) => host.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 const refusalText = ({ host, port }: Outgoing, reason: string) =>
   `Parley does not let this sandbox reach ${host}:${port}: ${reason}`
