@@ -1,6 +1,6 @@
 import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
-import { masker } from '@parley/agent/mask'
+import { type Masker, masker } from '@parley/agent/mask'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
 import type { LogEvent } from '@parley/contract/events'
@@ -73,19 +73,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const model = openModel({ ...config.llm, api_key: sealed.llm_api_key }, { fetch: parts.fetch, clock: parts.clock })
   const { events, memory, servers: held } = await recalled(parts, row.id)
   const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
-  const log = runLog({
-    conversation: row.id,
-    epoch: job.epoch,
-    store: { after: parts.logs.after, appendFenced: metered(parts.append, row.metrics, facts) },
-    clock: parts.clock,
-    events,
-    mask: mask.value,
-    committed: (rows) => {
-      parts.recent.add(row.id, rows)
-      parts.wake.tell(eventsTopic(row.id))
-    },
-    publish: maskedDeltas(parts.live, row.id, mask),
-  })
+  const log = logOf(parts, job, { events, mask, appendFenced: metered(parts.append, row.metrics, facts) })
   const equipment = { row, config, sealed }
   const handed = handedOut(secrets)
   let servers = held
@@ -115,8 +103,6 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       model,
       memory,
       ...policyOf(config, parts.fetch),
-      hooks: config.hook_config,
-      critic: config.critic ?? null,
       baseCommit: row.base_commit,
       clock: parts.clock,
       cacheKey: row.id,
@@ -128,6 +114,27 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
     },
   }
 }
+
+interface LogParts {
+  events: LogEvent[]
+  mask: Masker
+  appendFenced: AppendFenced
+}
+
+const logOf = (parts: RunParts, job: Job, { events, mask, appendFenced }: LogParts): RunLog =>
+  runLog({
+    conversation: job.key,
+    epoch: job.epoch,
+    store: { after: parts.logs.after, appendFenced },
+    clock: parts.clock,
+    events,
+    mask: mask.value,
+    committed: (rows) => {
+      parts.recent.add(job.key, rows)
+      parts.wake.tell(eventsTopic(job.key))
+    },
+    publish: maskedDeltas(parts.live, job.key, mask),
+  })
 
 /** A paused sandbox is resumed by the run that needs it. */
 async function hands({ sandboxes }: RunParts, row: ConversationRow, signal: AbortSignal) {
@@ -203,11 +210,15 @@ function metered(
   let usages = before
   return (conversation, epoch, events, change: HeadChange = {}) => {
     const calls = events.filter((event) => event.kind === 'LLMCallEvent')
+    // Only what this run counts: others count under other ids, at the same time.
+    const metrics: Usages = {}
     for (const row of calls) {
       const call = record({ ...row, seq: 0 })
-      if (call.kind === 'LLMCallEvent') usages = counted(usages, call, facts)
+      if (call.kind !== 'LLMCallEvent') continue
+      usages = counted(usages, call, facts)
+      const mine = usages[call.usage_id]
+      if (mine !== undefined) metrics[call.usage_id] = mine
     }
-    const metrics = calls.length > 0 ? { metrics: usages } : {}
-    return append(conversation, epoch, events, { ...change, ...metrics })
+    return append(conversation, epoch, events, calls.length > 0 ? { ...change, metrics } : change)
   }
 }

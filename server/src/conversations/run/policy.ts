@@ -3,13 +3,17 @@ import { condensers } from '@parley/agent/condense/condensers'
 import { defaultPolicy, type Policy } from '@parley/agent/loop/policy'
 import type { Analyzer } from '@parley/agent/security/analyzer'
 import { analyzerOfSettings, openAnalyzer } from '@parley/agent/security/analyzers'
+import type { Critic } from '@parley/contract/agent-config'
 import { asksFor, policyOfSettings } from '@parley/contract/confirmation'
+import type { HookConfig } from '@parley/contract/hook-config'
 import type { ConversationConfig } from '../config.ts'
 
 /* What the settings of a conversation mean for its runs. */
 
 export interface RunPolicy {
   policy: Policy
+  hooks: HookConfig | null
+  critic: Critic | null
   condenser: Condenser
   analyzer: Analyzer | null
 }
@@ -20,6 +24,8 @@ export function policyOf(config: ConversationConfig, way: typeof fetch): RunPoli
   const analyzer = analyzerOf(config, way)
   return {
     analyzer,
+    hooks: config.hook_config,
+    critic: config.critic ?? null,
     condenser: condenserOf(config),
     policy: {
       ...defaultPolicy,
