@@ -6,6 +6,7 @@ import { openScriptedLlm } from '../tests/tools/scripted-llm.ts'
 import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
 import { openProgram, start, useScripted } from './program.ts'
+import { scaleRows } from './scale.ts'
 import { job, runSteps } from './steps.ts'
 
 /*
@@ -135,6 +136,7 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
   )
 }
 rmSync(dir, { recursive: true, force: true })
+if (!quick) rows.push(...(await scaleRows(1_000_000, 1_000_000)))
 
 async function post(url: string, key: Record<string, string>, id: string, index: number): Promise<void> {
   const body = JSON.stringify({ content: [{ type: 'text', text: `note ${index}` }], run: false })

@@ -54,6 +54,13 @@ const canonical = <T>(byId: Record<string, T>): Record<string, T> =>
 /** Statuses that a new message makes idle again. */
 const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
 
+function allowed(row: Whole, verb: Parameters<typeof conversationAllows>[1]): void {
+  if (!conversationAllows(row.execution_status, verb))
+    throw new Problem('state_conflict', `The conversation is ${row.execution_status}.`, {
+      members: { current_state: row.execution_status },
+    })
+}
+
 export function conversationService(parts: ConversationParts) {
   const { store, taskRows, sandboxes, wake, clock, cursor } = parts
   const view = viewOf(parts)
@@ -104,13 +111,6 @@ export function conversationService(parts: ConversationParts) {
   async function changed(owner: string, id: string): Promise<ExecutionChange> {
     const row = await own(owner, id)
     return { success: true, execution_status: row.execution_status, sandbox_status: await sandboxOf(row) }
-  }
-
-  const allowed = (row: Whole, verb: Parameters<typeof conversationAllows>[1]): void => {
-    if (!conversationAllows(row.execution_status, verb))
-      throw new Problem('state_conflict', `The conversation is ${row.execution_status}.`, {
-        members: { current_state: row.execution_status },
-      })
   }
 
   return {

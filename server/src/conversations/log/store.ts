@@ -45,7 +45,7 @@ const appendText = `
       last_seq = h.last_seq + a.n,
       execution_status = coalesce(a.status, h.execution_status),
       status_reason = case when a.status is null then h.status_reason else a.reason::jsonb end,
-      metrics = coalesce(a.metrics::jsonb, h.metrics)
+      metrics = h.metrics || coalesce(a.metrics::jsonb, '{}')
     from asked a, locked l where h.conversation_id = a.id and l.conversation_id = a.id
     returning h.conversation_id, h.last_seq - a.n as base),
   added as (
