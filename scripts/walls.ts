@@ -51,8 +51,10 @@ const slices = [
   'events',
   'processors',
   'webhooks',
+  'shared',
   'v0',
   'health',
+  'docs',
 ]
 /** Pure files of a slice that every room of the server may use. */
 const shared = ['key-format', 'cookie', 'tries'].map((file) => `server/src/access/${file}.ts`)

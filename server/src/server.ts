@@ -1,5 +1,5 @@
 import { finishSso } from '@parley/contract/users'
-import { forgeMember, offeredForges } from '@parley/forge/forges'
+import { offeredForges } from '@parley/forge/forges'
 import type { Driver } from '@parley/sandbox/driver'
 import { processDriver } from '@parley/sandbox/process/driver'
 import { type Clock, systemClock } from '@parley/store/clock'
@@ -64,6 +64,7 @@ import { modelService } from './models/service.ts'
 import { pageFolder } from './page-folder.ts'
 import { processJob, processJobKind, watchLogs } from './processors/service.ts'
 import { processorStore } from './processors/store.ts'
+import { authorship } from './sandboxes/authorship.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
@@ -116,9 +117,6 @@ export interface ServerParts {
   log: Log
   clock?: Clock
 }
-
-/** Where repositories of forges that nobody has connected are. */
-const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaultHost ?? [])
 
 /** Tells every replica that a key or a session has become void. */
 const accessTopic = 'access'
@@ -207,7 +205,7 @@ export async function openServer({
     wake,
     limits,
     replica,
-    describe: (owner) => describe(owner),
+    describe: authorship({ git, settings }),
     log: said,
   })
   const specs = specList({ cursor, startedAt: clock.now() })
@@ -362,20 +360,6 @@ export async function openServer({
     log,
     ...(config.baseUrl === null ? {} : { baseUrl: config.baseUrl }),
   })
-
-  /** Forges are reached over plain http from inside, so that the way out can put the credential in. */
-  async function describe(owner: string) {
-    const [forges, { git_user_name, git_user_email }] = await Promise.all([
-      git.connected(owner),
-      settings.stored(owner),
-    ])
-    const hosts = new Set([...Object.values(forges), ...publicForges])
-    const secure = [...hosts].filter((host) => host.startsWith('https://'))
-    return {
-      gitRewrites: secure.map((host) => ({ from: `${host}/`, to: `${host.replace('https://', 'http://')}/` })),
-      gitIdentity: { name: git_user_name || 'Parley', email: git_user_email || 'parley@localhost' },
-    }
-  }
 
   opened.move()
   return {

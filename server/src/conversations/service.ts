@@ -236,7 +236,8 @@ export function conversationService(parts: ConversationParts) {
       const row = await own(owner, id)
       allowed(row, 'pause')
       await append(row, { kind: 'PauseEvent', source: 'user' }, false)
-      if (row.execution_status !== 'running') await rest(id, 'paused')
+      // No run is under way that would set it.
+      if (row.execution_status !== 'running') await parts.database.transaction((tx) => logStore(tx).rest(id, 'paused'))
       return changed(owner, id)
     },
 
@@ -264,10 +265,5 @@ export function conversationService(parts: ConversationParts) {
       await append(row, confirmationEvent(answer), true)
       return { success: true }
     },
-  }
-
-  /** A status that no run sets, since none is under way. */
-  async function rest(id: string, status: ExecutionStatus): Promise<void> {
-    await parts.database.transaction((tx) => logStore(tx).rest(id, status))
   }
 }
