@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LogEvent } from '@parley/contract/events'
+import type { LogEvent, Usage } from '@parley/contract/events'
 import { systemClock as clock } from '@parley/store/clock'
 import fc from 'fast-check'
 import { run } from '../loop/loop.ts'
@@ -85,6 +85,7 @@ test('facts of steps 3, 90 and 200 are known after three condensations of 400 st
   assert.equal(last, 400)
   const done = condensations(log.stored)
   assert.ok(done.length >= 3, `${done.length} condensations`)
+  assert.ok(done.length <= 8, `${done.length} condensations: each makes room for many steps`)
   for (const one of done) assert.ok((one.tokens_after ?? 0) < (one.tokens_before ?? 0) * 0.6)
   for (const fact of [...planted.values(), 'FACT-GOAL', 'FACT-SECOND'])
     assert.ok(sent(model.requests.at(-1)).includes(fact), fact)
@@ -170,7 +171,8 @@ test('what the notes cost is counted apart, and against the budget before the ca
     const log = memoryLog(clock)
     log.arrive(userMessage('Go.'))
     const act = actTool(async () => 'x'.repeat(4_000))
-    const priced = { ...acting(30, (step) => calls(['act', { name: String(step) }]), 40_000), cost: () => 0.1 }
+    const acts = acting(30, (step) => calls(['act', { name: String(step) }]), 40_000)
+    const priced = { ...acts, cost: (usage: Usage) => (usage.completion_tokens > 1_000 ? 5 : 0.1) }
     const policy = { stuckDetection: false, maxBudget }
     const outcome = await run(testRun({ log, model: priced, tools: [act, finish], policy }))
     return { outcome, spent: log.stored.filter((event) => event.kind === 'LLMCallEvent') }
@@ -178,7 +180,7 @@ test('what the notes cost is counted apart, and against the budget before the ca
   const { spent } = await tried(null)
   const at = spent.findIndex((event) => event.usage_id === 'condenser')
   assert.ok(at > 0)
-  const short = await tried(at * 0.1 + 0.05)
+  const short = await tried(at * 0.1 + 0.35)
   assert.deepEqual([short.outcome.code, short.spent.length], ['MaxBudgetReached', at])
 })
 
