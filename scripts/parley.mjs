@@ -6,7 +6,7 @@ import { root, setUpOrExit } from './setup.mjs'
 import { serverPrograms } from './system-packages.mjs'
 
 const [verb = '', noun = ''] = process.argv.slice(2)
-const isServers = ['start', 'config', 'doctor'].includes(verb) || (verb === 'keys' && noun === 'create')
+const isServers = ['start', 'config', 'doctor', 'secret-key'].includes(verb) || (verb === 'keys' && noun === 'create')
 const program = isServers ? join(root, 'server', 'src', 'main.ts') : join(root, 'client', 'src', 'cli', 'main.ts')
 
 const node = await setUpOrExit({ programs: verb === 'start' ? serverPrograms() : [] })

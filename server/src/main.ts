@@ -2,6 +2,7 @@ import { ConfigError } from './config.ts'
 import { readConfig } from './config.ts'
 import { createOwnerKey } from './main/create-key.ts'
 import { doctor } from './main/doctor.ts'
+import { rotateSecretKey } from './main/rotate-key.ts'
 import { serveUntilStopped } from './main/serve.ts'
 import { showConfig } from './show-config.ts'
 
@@ -13,6 +14,7 @@ import { showConfig } from './show-config.ts'
 const verbs: Record<string, (config: ReturnType<typeof readConfig>) => Promise<number>> = {
   start: serveUntilStopped,
   'keys create': createOwnerKey,
+  'secret-key rotate': rotateSecretKey,
   doctor,
   config: async (config) => {
     process.stdout.write(`${showConfig(config)}\n`)

@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 /** The key file is there but cannot be used. Secrets in the database are lost without it, so it is never replaced. */
@@ -23,6 +34,25 @@ export function openSecretKey(dataDir: string, given: Buffer | null): Buffer {
   const path = join(dataDir, 'secret.key')
   return readKey(path) ?? makeKeyFile(path)
 }
+
+/** A key that is about to take the place of the other: made when it is not there, so that a cut rotation goes on with it. */
+export function openNextSecretKey(dataDir: string): Buffer {
+  const path = join(dataDir, next)
+  return readKey(path) ?? makeKeyFile(path)
+}
+
+/** The next key becomes the key, at once and for good. */
+export const promoteNextSecretKey = (dataDir: string): void =>
+  renameSync(join(dataDir, next), join(dataDir, 'secret.key'))
+
+/** Every key that texts may be closed with, the writing one first: two while a rotation is under way. */
+export function openSecretKeys(dataDir: string, given: Buffer | null): [Buffer, ...Buffer[]] {
+  const key = openSecretKey(dataDir, given)
+  const coming = given === null ? readKey(join(dataDir, next)) : undefined
+  return coming === undefined ? [key] : [coming, key]
+}
+
+const next = 'secret.key.next'
 
 function readKey(path: string): Buffer | undefined {
   let text: string

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
+import { promisify } from 'node:util'
 import { openProgram } from '../tools/program.ts'
 
 /* What an operator reads when a start cannot be: one line that says what to do, a code other than 0, and data as it was. */
@@ -72,4 +76,17 @@ test('with a wrong secret key nothing starts, and with the right one everything 
     (await program.client.secrets.list()).custom_secrets.map((secret) => secret.name),
     ['KEPT'],
   )
+})
+
+test('a rotated secret key opens everything, and the one before it opens nothing', async () => {
+  assert.equal(await program.end('SIGTERM'), 0)
+  const file = join(program.dataDir, 'secret.key')
+  const old = await readFile(file, 'utf8')
+  const main = resolve(import.meta.dirname, '../../server/src/main.ts')
+  const env = { PATH: process.env['PATH'], PARLEY_DATA_DIR: program.dataDir }
+  await promisify(execFile)(process.execPath, [main, 'secret-key', 'rotate'], { env })
+  assert.notEqual(await readFile(file, 'utf8'), old)
+  assert.equal((await refused({ PARLEY_SECRET_KEY: old.trim() }, program.dataDir)).code, 1)
+  await program.start()
+  assert.equal((await program.client.users.me()).id, id)
 })

@@ -18,7 +18,7 @@ export async function createOwnerKey(config: Config): Promise<number> {
   const database = openDatabase({ connection: ground.connection, max: 2, applicationName: 'parley keys create' })
   try {
     await migrate(database, migrations)
-    const seal = await openSeal({ database, keks: [ground.kek] })
+    const seal = await openSeal({ database, keks: ground.keks })
     const store = accessStore(database)
     const access = accessService({ store, pepper: await openPepper(store, seal), clock: systemClock })
     const users = userService({ store: userStore(database), access, clock: systemClock })

@@ -7,13 +7,14 @@ import { lockDataDir } from '@parley/store/lock'
 import type { Config } from '../config.ts'
 import { openPrivateFolder } from '../data-dir.ts'
 import { openRuntimeDir } from '../runtime-dir.ts'
-import { openSecretKey } from '../secret-key.ts'
+import { openSecretKeys } from '../secret-key.ts'
 
 /** What a server stands on: its data folder (locked), its key, and a database that answers. */
 export interface Ground {
   dataDir: string
   runtimeDir: string
-  kek: Buffer
+  /** The writing one first. */
+  keks: readonly Buffer[]
   connection: Connection
   /** Of this data folder: the same after a restart. */
   replica: string
@@ -25,17 +26,17 @@ export async function openGround(config: Config, tell: (line: string) => void): 
   const lock = await lockDataDir(dataDir)
   try {
     const runtimeDir = openRuntimeDir(dataDir, config.xdgRuntimeDir)
-    const kek = openSecretKey(dataDir, config.secretKey)
+    const keks = openSecretKeys(dataDir, config.secretKey)
     const replica = replicaName(dataDir)
     if (config.databaseUrl !== null)
-      return { dataDir, runtimeDir, kek, connection: config.databaseUrl, replica, close: async () => lock.release() }
+      return { dataDir, runtimeDir, keks, connection: config.databaseUrl, replica, close: async () => lock.release() }
     tell('Starting the database')
     const postgres = await startPostgres({ dataDir, runtimeDir: databaseDir(runtimeDir), log: tell })
     const close = async () => {
       await postgres.stop()
       lock.release()
     }
-    return { dataDir, runtimeDir, kek, connection: postgres.connection, replica, close }
+    return { dataDir, runtimeDir, keks, connection: postgres.connection, replica, close }
   } catch (error) {
     lock.release()
     throw error

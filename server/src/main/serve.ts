@@ -23,7 +23,7 @@ export async function serveUntilStopped(config: Config): Promise<number> {
     const server = await openServer({
       config,
       connection: ground.connection,
-      keks: [ground.kek],
+      keks: ground.keks,
       stateDir: join(ground.dataDir, 'sandboxes'),
       runtimeDir: join(ground.runtimeDir, 's'),
       replica: ground.replica,

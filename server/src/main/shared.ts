@@ -2,11 +2,11 @@ import { startPostgres } from '@parley/store/embedded'
 import type { Config } from '../config.ts'
 import { openPrivateFolder } from '../data-dir.ts'
 import { openRuntimeDir } from '../runtime-dir.ts'
-import { openSecretKey } from '../secret-key.ts'
+import { openSecretKeys } from '../secret-key.ts'
 import { databaseDir, type Ground, openGround } from './ground.ts'
 
 /** The ground for a short errand: a server's own when one is running on it, else one of its own until the errand is done. */
-export async function openShared(config: Config): Promise<Pick<Ground, 'connection' | 'kek' | 'close'>> {
+export async function openShared(config: Config): Promise<Pick<Ground, 'connection' | 'keks' | 'close'>> {
   const quiet = () => {}
   try {
     return await openGround(config, quiet)
@@ -14,9 +14,9 @@ export async function openShared(config: Config): Promise<Pick<Ground, 'connecti
     if (!(error instanceof Error && error.message.includes('in use by another Parley'))) throw error
   }
   const dataDir = openPrivateFolder(config.dataDir)
-  const kek = openSecretKey(dataDir, config.secretKey)
-  if (config.databaseUrl !== null) return { connection: config.databaseUrl, kek, close: async () => {} }
+  const keks = openSecretKeys(dataDir, config.secretKey)
+  if (config.databaseUrl !== null) return { connection: config.databaseUrl, keks, close: async () => {} }
   const runtimeDir = openRuntimeDir(dataDir, config.xdgRuntimeDir)
   const postgres = await startPostgres({ dataDir, runtimeDir: databaseDir(runtimeDir), log: quiet, supervise: false })
-  return { connection: postgres.connection, kek, close: async () => postgres.leave() }
+  return { connection: postgres.connection, keks, close: async () => postgres.leave() }
 }
