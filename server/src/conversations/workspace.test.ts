@@ -54,7 +54,7 @@ test('a finished conversation says what came of it, keeps its files, and can be 
     body: form,
   })
   assert.equal(uploaded.status, 201)
-  assert.equal(await ada(readFile, { params: { id } }), '# Plan\n')
+  assert.equal(await ada(readFile, { params: { id }, query: { file_path: 'PLAN.md' } }), '# Plan\n')
   const { files } = await ada(listFiles, { params: { id } })
   assert.ok(files.some(({ path }) => path === 'PLAN.md'))
   const sent = await ada(downloadFile, { params: { id }, query: { path: 'PLAN.md' } })
