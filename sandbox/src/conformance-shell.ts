@@ -123,11 +123,24 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
     assert.equal((await shell.run({ command: 'echo "$V"' })).output, 'kept\n')
   })
 
+  inShell(
+    'a program that takes an interrupt for an orderly end does not lead on to the next one, nor does a read',
+    async (shell) => {
+      const calm = `sh -c 'trap "exit 0" INT; echo up; sleep 60 & wait'; echo after`
+      const stop = new AbortController()
+      const { end, output } = await shell.run({ command: calm, signal: stop.signal, onOutput: () => stop.abort() })
+      assert.deepEqual([end, output], ['interrupted', 'up\n'])
+      const reading = await shell.run({ command: 'V=kept; read x; echo after', timeoutMs: 100 })
+      assert.deepEqual([reading.end, reading.output], ['timed_out', ''])
+      assert.equal((await shell.run({ command: 'echo "$V"' })).output, 'kept\n')
+    },
+  )
+
   inShell('an interrupt at any moment of a start ends all of it within 2 s, by INT alone', async (shell, mine) => {
     await shell.run({ command: 'V=kept; cd /tmp' })
     for (let at = 0; at < 40; at++) {
       const stop = new AbortController()
-      const command = `(trap '' TERM; exec sleep 54${at}1); echo after`
+      const command = `(trap '' TERM; exec sleep 54${at}1)`
       const run = shell.run({ command, signal: stop.signal })
       const asked = performance.now()
       setTimeout(() => stop.abort(), at / 5)
@@ -136,6 +149,12 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
       assert.ok(performance.now() - asked < 2_000, 'ended by INT, before TERM')
     }
     assert.deepEqual(ended(await shell.run({ command: 'echo "$V $PWD"' })), ['exited', 0, 'kept /tmp\n'])
+    const late = `sh -c 'trap "" INT TERM; echo up; sleep 0.3; trap - INT; exec sleep 5499'`
+    const stop = new AbortController()
+    const asked = performance.now()
+    const { end } = await shell.run({ command: late, signal: stop.signal, onOutput: () => stop.abort() })
+    assert.equal(end, 'interrupted')
+    assert.ok(performance.now() - asked < 2_000, 'INT is sent again')
     const left = await mine.run({ script: "grep -lsaE '^sleep.54' /proc/[0-9]*/cmdline | wc -l" })
     assert.equal(String(left.stdout), '0\n')
   })

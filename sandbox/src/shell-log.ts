@@ -40,6 +40,22 @@ export class ShellLog {
     else stdin.on('drain', once).on('close', once)
   }
 
+  /** Resolves when the file holds all that was printed, or after 2 s: the writer is a process that may be behind. */
+  async settled(): Promise<void> {
+    if (this.#writer === undefined || !this.#ok) return
+    const script =
+      'n=0; until [ "$(wc -c 2>/dev/null <"$1")" -ge "$2" ] 2>/dev/null || [ $n -ge 200 ]; do n=$((n+1)); sleep 0.01; done'
+    try {
+      const look = this.#spawn({ argv: ['/bin/sh', '-c', script, 'sh', this.path, String(this.size)], cwd: '/' })
+      look.stdin.on('error', () => undefined).end()
+      look.stdout.resume()
+      look.stderr.resume()
+      await look.ended
+    } catch {
+      // The sandbox has ended, and the file with it.
+    }
+  }
+
   async close(): Promise<void> {
     this.#held = []
     const writer = this.#writer

@@ -4,15 +4,15 @@ import { exports, quote, variable } from './quote.ts'
  * The loop that a persistent shell runs. Everything it reads is counted lines after a line that starts with the shell's
  * own secret, so input that a command left unread is skipped and never executed. The loop keeps three descriptors of its
  * own (6 output, 7 results) that commands do not have. It says when a command begins, because an interrupt before that
- * would lose the command's text on the way and its result with it. A command runs in a loop of one turn, so that a stray `break`
- * ends the command and not the shell. An interrupt of the shell itself breaks out of every loop, with that out of the
- * rest of the command, and the next copy of the loop says so. After a command `set -e`, `-u` and `-x` are off again: with one of them left on,
- * the next failing command would end the shell.
+ * would lose the command's text on the way and its result with it. A command runs in a loop of one turn, so that a stray
+ * `break` ends the command and not the shell. An interrupt of the shell itself breaks out of every loop, with that out of
+ * the rest of the command, and the next copy of the loop says so. After a command `set -e`, `-u` and `-x` are off again:
+ * with one of them left on, the next failing command would end the shell.
  */
 export const shellLoop = (secret: string, cwd: string): string => `cd -- ${quote(cwd)} 2>/dev/null || cd /
 unset OLDPWD
 exec 6>&1 7>&2 2>&1
-trap 'break 99' INT
+trap 'break 99 2>/dev/null' INT
 __parley_loop=${quote(loop(secret))}
 ${'eval "$__parley_loop"\n'.repeat(interrupts)}`
 

@@ -112,7 +112,9 @@ class PersistentShell implements Shell {
     signal?.removeEventListener('abort', interrupt)
     if (how.end === 'timed_out' || how.end === 'interrupted') await this.#interrupt(running)
     this.#listener = () => undefined
-    return this.#result(how)
+    const result = this.#result(how)
+    if (result.output.length < result.outputLength) await this.#log.settled()
+    return result
   }
 
   async input(text: string): Promise<void> {
@@ -201,15 +203,23 @@ class PersistentShell implements Shell {
     await running.ended
   }
 
-  /** Before its children, so that it does not go on with the next part of the command when the first has ended. */
+  /**
+   * Before its children, so that it does not go on with the next part of the command when the first has ended. (When the
+   * command has only just begun, bash may hear of it one part too late.)
+   */
   async #interruptShell(): Promise<void> {
     const pid = this.#open?.pid
     if (pid === undefined) return
-    const kill = this.#spawn({ argv: ['/bin/sh', '-c', 'kill -INT "$1"', 'sh', String(pid)], cwd: '/' })
+    const kill = this.#spawn({
+      argv: ['/bin/sh', '-c', 'kill -INT "$1"', 'sh', String(pid)],
+      cwd: '/',
+    })
     kill.stdin.end()
     kill.stdout.resume()
     kill.stderr.resume()
     await Promise.race([kill.ended, sleep(graceMs, undefined, { ref: false })])
+    // A `read` of the shell itself goes on waiting for the end of its line. Whatever is not read is skipped later.
+    this.#open?.process.stdin.write('\n')
   }
 
   #result(how: How): ShellResult {

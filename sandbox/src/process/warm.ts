@@ -7,6 +7,9 @@ import type { ChildProcess } from 'node:child_process'
 import type { Group } from './cgroup.ts'
 import { neverMind } from './enter.ts'
 
+/** Starting a process holds up the whole program for a moment: a short command shall have ended by then. */
+const soonMs = 5
+
 export interface Entered {
   child: ChildProcess
   group: Group
@@ -44,7 +47,7 @@ export function keepWarm(enter: () => Entered, idleMs = 30_000): Warm {
     take() {
       const one = waiting
       waiting = undefined
-      setImmediate(fill)
+      setTimeout(fill, soonMs).unref()
       return one !== undefined && usable(one) ? one : enter()
     },
     close() {
