@@ -40,9 +40,12 @@ export class ShellLog {
     else stdin.on('drain', once).on('close', once)
   }
 
-  /** Resolves when the file holds all that was printed, or after 2 s: the writer is a process that may be behind. */
-  async settled(): Promise<void> {
-    if (this.#writer === undefined || !this.#ok) return
+  /**
+   * Resolves when the file holds what was printed after `from`, where that may be too much to show, or after 2 s: the
+   * writer is a process that may be behind.
+   */
+  async settled(from: number): Promise<void> {
+    if (this.#writer === undefined || !this.#ok || this.size - from <= heldLimit) return
     const script =
       'n=0; until [ "$(wc -c 2>/dev/null <"$1")" -ge "$2" ] 2>/dev/null || [ $n -ge 200 ]; do n=$((n+1)); sleep 0.01; done'
     try {

@@ -113,7 +113,7 @@ class PersistentShell implements Shell {
     if (how.end === 'timed_out' || how.end === 'interrupted') await this.#interrupt(running)
     this.#listener = () => undefined
     const result = this.#result(how)
-    if (result.output.length < result.outputLength) await this.#log.settled()
+    await this.#log.settled(result.log.from)
     return result
   }
 

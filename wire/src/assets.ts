@@ -13,8 +13,8 @@ export interface Assets {
 }
 
 /**
- * Serves the files, and `index.html` for every other address that a browser opens as a page. Files whose name has a hash
- * (`assets/…`) are kept by browsers for ever; all others are asked for anew.
+ * Serves the files, and `index.html` for its root and every other address that a browser opens as a page. Files whose name
+ * has a hash (`assets/…`) are kept by browsers for ever; all others are asked for anew.
  */
 export async function serveAssets(
   app: FastifyInstance,
@@ -30,7 +30,8 @@ export async function serveAssets(
     const asked = (request.params as { '*': string })['*']
     const name = [asked, `${asked}.html`].find((one) => isHere(dir, one)) ?? ''
     const isFile = name !== ''
-    const isPage = request.headers.accept?.includes('text/html') === true && existsSync(join(dir, 'index.html'))
+    const wantsPage = asked === '' || request.headers.accept?.includes('text/html') === true
+    const isPage = wantsPage && existsSync(join(dir, 'index.html'))
     if (!isFile && !isPage) return notFound(request)
     const isHashed = isFile && name.startsWith('assets/')
     return reply

@@ -265,6 +265,7 @@ test('the page is served with its files, and its own addresses lead to it, but n
     const page = await fetch(`${wire.url}/conversations/7`, { headers: { accept: 'text/html,*/*' } })
     assert.deepEqual([page.status, await page.text()], [200, '<p>page</p>'])
     assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/)
+    assert.equal(await (await fetch(wire.url)).text(), '<p>page</p>')
     const part = await fetch(`${wire.url}/app.js`, { headers: { range: 'bytes=0-9' } })
     assert.deepEqual([part.status, (await part.text()).length], [206, 10])
     for (const path of ['/api/v1/nothing', '/missing.js', '/..%2f..%2fetc%2fpasswd', '/.env']) {
