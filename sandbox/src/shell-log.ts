@@ -6,15 +6,18 @@ const maxLog = 512 * 2 ** 20
 /** Less than what anybody shows of one command, so what is cut there is always in the file. */
 const heldLimit = 16 * 1024
 
-/** All that one shell prints, kept in a file of the sandbox by a process inside: from the moment when it is much. */
+/** All that one shell prints, kept in a file of the sandbox by a process inside, which runs only when there is much. */
 export class ShellLog {
   readonly path = `/tmp/.parley/shell-${randomBytes(6).toString('hex')}.log`
   /** Bytes printed so far, to the bound of the file. */
   size = 0
   readonly #spawn: Spawn
-  /** Bytes that wait for the writer, which is there once they are too many. */
+  /** Bytes that are not on their way to the file yet. */
   #held: Buffer[] = []
+  #heldSize = 0
   #writer: Process | undefined
+  /** While a writer ends: what comes next must not overtake it. */
+  #settling: Promise<void> | undefined
   #ok = true
 
   constructor(spawn: Spawn) {
@@ -26,8 +29,10 @@ export class ShellLog {
     if (!this.#ok || this.size >= maxLog || bytes.length === 0) return true
     this.size += bytes.length
     if (this.#writer !== undefined) return this.#writer.stdin.write(bytes)
-    this.#held.push(this.size > heldLimit ? bytes : Buffer.from(bytes))
-    return this.size <= heldLimit || this.#write()
+    this.#held.push(Buffer.from(bytes))
+    this.#heldSize += bytes.length
+    if (this.#settling !== undefined) return false
+    return this.#heldSize <= heldLimit || this.#write()
   }
 
   whenReady(then: () => void): void {
@@ -36,43 +41,34 @@ export class ShellLog {
       stdin?.off('drain', once).off('close', once)
       then()
     }
-    if (stdin === undefined || stdin.destroyed) then()
+    if (this.#settling !== undefined) void this.#settling.then(then)
+    else if (stdin === undefined || stdin.destroyed) then()
     else stdin.on('drain', once).on('close', once)
   }
 
-  /**
-   * Resolves when the file holds what was printed after `from`, where that may be too much to show, or after 2 s: the
-   * writer is a process that may be behind.
-   */
-  async settled(from: number): Promise<void> {
-    if (this.#writer === undefined || !this.#ok || this.size - from <= heldLimit) return
-    const script =
-      'n=0; until [ "$(wc -c 2>/dev/null <"$1")" -ge "$2" ] 2>/dev/null || [ $n -ge 200 ]; do n=$((n+1)); sleep 0.01; done'
-    try {
-      const look = this.#spawn({ argv: ['/bin/sh', '-c', script, 'sh', this.path, String(this.size)], cwd: '/' })
-      look.stdin.on('error', () => undefined).end()
-      look.stdout.resume()
-      look.stderr.resume()
-      await look.ended
-    } catch {
-      // The sandbox has ended, and the file with it.
-    }
+  /** Resolves when the file has all that was much; the last few KiB may still be held. After 2 s in any case. */
+  async settled(): Promise<void> {
+    const writer = this.#writer
+    if (writer === undefined) return this.#settling
+    this.#writer = undefined
+    this.#settling = this.#finish(writer)
+    await this.#settling
+    this.#settling = undefined
   }
 
-  async close(): Promise<void> {
-    this.#held = []
-    const writer = this.#writer
-    if (writer === undefined) return
+  async #finish(writer: Process): Promise<void> {
     writer.stdin.end()
-    const done = setTimeout(() => void writer.kill(0), 2_000)
-    await writer.ended
-    clearTimeout(done)
+    const late = setTimeout(() => void writer.kill(0), 2_000)
+    const { code } = await writer.ended
+    clearTimeout(late)
+    if (code !== 0) this.#ok = false
   }
 
   /** Opens the file with all that was held. */
   #write(): boolean {
     const held = Buffer.concat(this.#held)
     this.#held = []
+    this.#heldSize = 0
     const script = 'umask 077; mkdir -p -- "${1%/*}" && exec cat >>"$1"'
     try {
       this.#writer = this.#spawn({ argv: ['/bin/sh', '-c', script, 'sh', this.path], cwd: '/' })
@@ -83,7 +79,6 @@ export class ShellLog {
     this.#writer.stdout.resume()
     this.#writer.stderr.resume()
     this.#writer.stdin.on('error', () => (this.#ok = false))
-    void this.#writer.ended.then(() => (this.#ok = false))
     return this.#writer.stdin.write(held)
   }
 }

@@ -113,7 +113,7 @@ class PersistentShell implements Shell {
     if (how.end === 'timed_out' || how.end === 'interrupted') await this.#interrupt(running)
     this.#listener = () => undefined
     const result = this.#result(how)
-    await this.#log.settled(result.log.from)
+    await this.#log.settled()
     return result
   }
 
@@ -126,7 +126,7 @@ class PersistentShell implements Shell {
   async close(): Promise<void> {
     this.#closed = true
     await this.#open?.process.kill(0)
-    await this.#log.close()
+    await this.#log.settled()
   }
 
   #start(): Open {
