@@ -5,9 +5,6 @@ import { Id, IdInput } from './id.ts'
 import { line } from './text.ts'
 import { Timestamp, TimestampInput } from './time.ts'
 
-/** `prl_`, 30 characters that decide, and 6 that are the base62 CRC-32 of those 30. */
-export const apiKeyPattern = /^prl_[0-9A-Za-z]{36}$/
-
 export const KeyScope = z.enum(scopes).meta({ id: 'KeyScope' })
 
 /** What a key may do when nothing is said: everything but managing keys. */

@@ -92,6 +92,3 @@ export const LlmConfig = z
   })
   .meta({ id: 'LlmConfig' })
 export type LlmConfig = z.infer<typeof LlmConfig>
-
-/** Members of a model's configuration that are never answered and never logged. */
-export const llmSecrets = ['api_key', 'cloud_access_key_id', 'cloud_secret_access_key', 'cloud_session_token'] as const

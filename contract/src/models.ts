@@ -16,13 +16,6 @@ export type ModelPage = z.infer<typeof ModelPage>
 export const ModelProviderPage = page(ModelProvider).meta({ id: 'ModelProviderPage' })
 export type ModelProviderPage = z.infer<typeof ModelProviderPage>
 
-/** `provider/name` split at the first slash; without a slash the provider is null. */
-export function splitModelName(text: string): { provider: string | null; name: string } {
-  const slash = text.indexOf('/')
-  if (slash < 0) return { provider: null, name: text }
-  return { provider: text.slice(0, slash), name: text.slice(slash + 1) }
-}
-
 const filters = { query: z.string().trim().max(256).optional(), verified__eq: QueryBoolean.optional() }
 
 export const searchModels = endpoint({

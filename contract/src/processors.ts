@@ -5,14 +5,6 @@ import { z } from 'zod'
  * connection that the caller owns.
  */
 
-export const processorKinds = [
-  'ForgeV1CallbackProcessor',
-  'ChatV1CallbackProcessor',
-  'LoggingCallbackProcessor',
-  'SetTitleCallbackProcessor',
-] as const
-export type ProcessorKind = (typeof processorKinds)[number]
-
 /** Where a summary goes at the forge. Further members are kept. */
 export const ForgeViewData = z.looseObject({
   installation_id: z.union([z.string().max(255), z.int()]).optional(),

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -12,7 +12,7 @@ import { type Migration, migrate } from './migrate.ts'
 /*
  * One server for all tests that run at the same time on this checkout, wherever they were started: each process holds a
  * shared lock while it uses it, and who can take that lock alone is the first (and sweeps what killed tests left behind) or
- * the last (and stops the server). A test run holds it throughout, so that files do not start it one after the other.
+ * the last (and stops the server).
  */
 
 export interface TestDatabase extends AsyncDisposable {
@@ -42,18 +42,6 @@ export async function openTestDatabase(migrations: Record<string, Migration> = {
     await leave()
     throw error
   }
-}
-
-/** Keeps the server of the tests running until disposed of: for the program that runs many test files. */
-export async function holdTestPostgres(): Promise<AsyncDisposable> {
-  await enter()
-  return { [Symbol.asyncDispose]: leave }
-}
-
-/** Stops the server of the tests when nobody uses it; false when somebody does. */
-export async function stopTestPostgres(): Promise<boolean> {
-  if (!existsSync(dir)) return true
-  return withDoor(stopIfAlone)
 }
 
 interface TestServer {

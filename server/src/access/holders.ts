@@ -26,8 +26,6 @@ const shapeOf = (text: string): Holder['kind'] | undefined => {
   return /^[\w-]{43}$/.test(text) ? 'session' : undefined
 }
 
-export type Holders = ReturnType<typeof holdersOf>
-
 export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper: Buffer; clock: Clock }) {
   const found = new Map<string, { holder: Holder | undefined; until: number }>()
   const tries = countTries(allowedBadKeys, clock)
