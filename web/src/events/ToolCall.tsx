@@ -1,6 +1,6 @@
 import type { Content, LogEvent } from '@parley/contract/events'
 import { lazy, Suspense, useState } from 'react'
-import { duration } from '../ui/Time.tsx'
+import { duration } from '../i18n/format.ts'
 import { visible } from '../ui/visible.ts'
 import { Ansi } from './Ansi.tsx'
 import type { Live } from './live.ts'

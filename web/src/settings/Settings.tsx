@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { GitHosts } from '../git/GitHosts.tsx'
+import { t } from '../i18n/translate.ts'
 import { Keys } from '../keys/Keys.tsx'
 import { Secrets } from '../secrets/Secrets.tsx'
 import { NotHere } from '../shell/NotHere.tsx'
@@ -24,14 +25,14 @@ const pages: Record<(typeof sections)[number]['id'], ComponentType> = {
 export function Settings() {
   const { section } = route.useParams()
   const shown = sections.find(({ id }) => id === section)
-  useTitle(shown === undefined ? 'Settings' : `${shown.label} · Settings`)
+  useTitle(shown === undefined ? t('shell.settings') : `${t(shown.label)} · ${t('shell.settings')}`)
   if (shown === undefined) return <NotHere />
   const Content = pages[shown.id]
   return (
     <div className="mx-auto w-full max-w-5xl p-4 sm:p-6">
-      <h1 className="mb-4 text-xl font-semibold">Settings</h1>
+      <h1 className="mb-4 text-xl font-semibold">{t('shell.settings')}</h1>
       <div className="grid gap-4 md:grid-cols-[11rem_1fr]">
-        <nav aria-label="Settings" className="flex flex-wrap gap-1 md:flex-col md:flex-nowrap">
+        <nav aria-label={t('shell.settings')} className="flex flex-wrap gap-1 md:flex-col md:flex-nowrap">
           {sections.map(({ id, label }) => (
             <Link
               key={id}
@@ -39,7 +40,7 @@ export function Settings() {
               params={{ section: id }}
               className="rounded-lg px-3 py-2 text-sm whitespace-nowrap text-soft hover:bg-panel aria-[current=page]:bg-tint aria-[current=page]:text-ink"
             >
-              {label}
+              {t(label)}
             </Link>
           ))}
         </nav>

@@ -1,9 +1,9 @@
 /** The groups of settings, in the order in which they are shown. */
 export const sections = [
-  { id: 'model', label: 'Model' },
-  { id: 'agent', label: 'Agent' },
-  { id: 'git', label: 'Git hosts' },
-  { id: 'secrets', label: 'Secrets' },
-  { id: 'keys', label: 'API Keys' },
-  { id: 'profile', label: 'Profile' },
+  { id: 'model', label: 'settings.model' },
+  { id: 'agent', label: 'settings.agent' },
+  { id: 'git', label: 'settings.git' },
+  { id: 'secrets', label: 'settings.secrets' },
+  { id: 'keys', label: 'settings.keys' },
+  { id: 'profile', label: 'users.profile' },
 ] as const

@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router'
+import { t } from '../i18n/translate.ts'
 import { Page } from '../ui/Page.tsx'
 
 export function NotHere() {
   return (
-    <Page title="There is nothing here">
+    <Page title={t('shell.nothing-here')}>
       <p>
-        The address may be wrong, or what it named is gone.{' '}
+        {t('shell.nothing-here.about')}{' '}
         <Link to="/" className="text-accent underline">
-          Go to the start
+          {t('shell.go-home')}
         </Link>
-        .
       </p>
     </Page>
   )

@@ -1,4 +1,5 @@
 import { useRouter } from '@tanstack/react-router'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Page } from '../ui/Page.tsx'
@@ -7,10 +8,10 @@ import { Page } from '../ui/Page.tsx'
 export function PageError({ error }: { error: unknown }) {
   const router = useRouter()
   return (
-    <Page title="This page could not be shown">
+    <Page title={t('shell.not-shown')}>
       <ErrorNote error={error}>
         <Button className="mt-2" onClick={() => void router.invalidate()}>
-          Try again
+          {t('ui.retry')}
         </Button>
       </ErrorNote>
     </Page>

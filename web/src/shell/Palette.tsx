@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { useEffect, useRef, useState } from 'react'
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { sections } from '../settings/sections.ts'
 import { visible } from '../ui/visible.ts'
 
@@ -28,30 +29,30 @@ export function Palette({ onClose }: { onClose: () => void }) {
     void navigate({ href })
   }
   const pages = [
-    ['New conversation', '/'],
-    ['Conversations', '/conversations'],
-    ['Sandboxes', '/sandboxes'],
-    ...sections.map(({ id, label }) => [`Settings: ${label}`, `/settings/${id}`]),
+    [t('shell.new-conversation'), '/'],
+    [t('shell.conversations'), '/conversations'],
+    [t('shell.sandboxes'), '/sandboxes'],
+    ...sections.map(({ id, label }) => [t('shell.settings-of', { name: t(label) }), `/settings/${id}`]),
   ] as [string, string][]
   const shown = pages.filter(([label]) => label.toLowerCase().includes(title.toLowerCase()))
   return (
     <dialog
       ref={dialog}
-      aria-label="Search or go to"
+      aria-label={t('shell.search')}
       onClose={onClose}
       onMouseDown={(event) => event.target === dialog.current && onClose()}
       className="card mx-auto mt-[12vh] w-[min(36rem,calc(100vw-2rem))] bg-raised text-ink shadow-xl"
     >
-      <Command shouldFilter={false} label="Search or go to">
+      <Command shouldFilter={false} label={t('shell.search')}>
         <Command.Input
           autoFocus
           value={words}
           onValueChange={setWords}
-          placeholder="A page, or the title of a conversation"
+          placeholder={t('shell.search.hint')}
           className="w-full border-b border-line bg-transparent px-4 py-3 outline-none"
         />
         <Command.List className="max-h-[50vh] overflow-y-auto p-2">
-          <Command.Empty className="p-3 text-soft">Nothing has this name.</Command.Empty>
+          <Command.Empty className="p-3 text-soft">{t('shell.search.none')}</Command.Empty>
           {shown.map(([label, href]) => (
             <Command.Item key={href} value={href} className={item} onSelect={() => go(href)}>
               {label}
@@ -59,7 +60,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
           ))}
           {found.data?.items.map((one) => (
             <Command.Item key={one.id} value={one.id} className={item} onSelect={() => go(`/conversations/${one.id}`)}>
-              <span className="truncate">{visible(one.title ?? 'Untitled conversation')}</span>
+              <span className="truncate">{visible(one.title ?? t('ui.untitled'))}</span>
             </Command.Item>
           ))}
         </Command.List>

@@ -1,18 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { chooseLanguage, chosenLanguage, languageOf } from '../i18n/language.ts'
+import { t } from '../i18n/translate.ts'
+import { settings } from '../settings/settings.ts'
 import { Account } from './Account.tsx'
 import { Palette } from './Palette.tsx'
 
 const places = [
-  { to: '/', label: 'New' },
-  { to: '/conversations', label: 'Conversations' },
-  { to: '/sandboxes', label: 'Sandboxes' },
-  { to: '/settings', label: 'Settings' },
+  { to: '/', label: 'shell.new' },
+  { to: '/conversations', label: 'shell.conversations' },
+  { to: '/sandboxes', label: 'shell.sandboxes' },
+  { to: '/settings', label: 'shell.settings' },
 ] as const
 
 /** The frame of every page: where one can go, who one is, and the page itself. */
 export function Shell() {
   const [isOpen, setOpen] = useState(false)
+  useStoredLanguage()
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return
@@ -25,14 +30,14 @@ export function Shell() {
   return (
     <div className="flex h-full flex-col">
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-raised focus:p-2">
-        Skip to the page
+        {t('shell.skip')}
       </a>
       <header className="flex items-center gap-1 border-b border-line px-2 sm:gap-2 sm:px-4">
-        <Link to="/" className="flex items-center gap-2 py-2 pr-2 font-semibold" aria-label="Parley: start">
+        <Link to="/" className="flex items-center gap-2 py-2 pr-2 font-semibold" aria-label={t('shell.start')}>
           <img src="/favicon.svg" alt="" className="size-6" />
           <span className="hidden sm:inline">Parley</span>
         </Link>
-        <nav aria-label="Main" className="flex min-w-0 overflow-x-auto">
+        <nav aria-label={t('shell.main')} className="flex min-w-0 overflow-x-auto">
           {places.map(({ to, label }) => (
             <Link
               key={to}
@@ -40,7 +45,7 @@ export function Shell() {
               activeOptions={{ exact: to === '/' }}
               className={`${to === '/' ? 'hidden sm:block' : ''} border-b-2 border-transparent px-2 py-3 text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink`}
             >
-              {label}
+              {t(label)}
             </Link>
           ))}
         </nav>
@@ -49,7 +54,7 @@ export function Shell() {
           onClick={() => setOpen(true)}
           className="ml-auto hidden min-h-9 items-center gap-2 rounded-lg border border-line px-2 text-sm text-soft hover:bg-panel md:flex"
         >
-          Search or go to <kbd className="rounded bg-panel px-1 font-sans text-xs">Ctrl K</kbd>
+          {t('shell.search')} <kbd className="rounded bg-panel px-1 font-sans text-xs">Ctrl K</kbd>
         </button>
         <div className="ml-auto md:ml-0">
           <Account />
@@ -61,4 +66,13 @@ export function Shell() {
       {isOpen && <Palette onClose={() => setOpen(false)} />}
     </div>
   )
+}
+
+/** A browser that has not been here before speaks as the settings of the person say. */
+function useStoredLanguage(): void {
+  const { data } = useQuery(settings)
+  const stored = languageOf(data?.language ?? '')
+  useEffect(() => {
+    if (stored !== undefined && stored !== chosenLanguage()) void chooseLanguage(stored)
+  }, [stored])
 }

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react'
+import { t } from '../i18n/translate.ts'
 import { Button } from './Button.tsx'
 
 /** Copies `text`; says so for two seconds. Where the browser keeps the clipboard closed it says that too. */
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = t('ui.copy') }: { text: string; label?: string }) {
   const [said, setSaid] = useState<string | null>(null)
   useEffect(() => {
     if (said === null) return
@@ -11,8 +12,8 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   }, [said])
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setSaid('Copied'),
-      () => setSaid('Cannot copy here'),
+      () => setSaid(t('ui.copied')),
+      () => setSaid(t('ui.copy.refused')),
     )
   return (
     <Button kind="quiet" onClick={() => void copy()}>

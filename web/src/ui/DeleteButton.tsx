@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { t } from '../i18n/translate.ts'
 import { Button } from './Button.tsx'
 import { Dialog } from './Dialog.tsx'
 import { ErrorNote } from './ErrorNote.tsx'
@@ -27,17 +28,17 @@ export function DeleteButton({ what, warning, onDelete }: DeleteButtonProps) {
   }
   return (
     <>
-      <Button kind="danger" aria-label={`Delete ${what}`} onClick={() => setAsks(true)}>
-        Delete
+      <Button kind="danger" aria-label={t('ui.delete.what', { what })} onClick={() => setAsks(true)}>
+        {t('ui.delete')}
       </Button>
       {asks && (
-        <Dialog title={`Delete ${what}?`} onClose={() => setAsks(false)}>
+        <Dialog title={t('ui.delete.ask', { what })} onClose={() => setAsks(false)}>
           <p className="mb-3">{warning}</p>
           <ErrorNote error={state.error} />
           <div className="mt-4 flex justify-end gap-2">
-            <Button onClick={() => setAsks(false)}>Keep</Button>
+            <Button onClick={() => setAsks(false)}>{t('ui.keep')}</Button>
             <Button kind="danger" busy={state.busy} onClick={act}>
-              Delete
+              {t('ui.delete')}
             </Button>
           </div>
         </Dialog>

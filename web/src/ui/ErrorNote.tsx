@@ -1,14 +1,22 @@
-import { Problem } from '@parley/contract/problems'
+import { Problem, type ProblemCode } from '@parley/contract/problems'
 import type { ReactNode } from 'react'
+import type { Key } from '../i18n/message.ts'
+import { t } from '../i18n/translate.ts'
 
-const advice: Partial<Record<string, string>> = {
-  unavailable: 'Is the server running? The page tries again by itself.',
-  upstream_timeout: 'It took too long. Try again.',
-  forge_not_connected: 'Connect a Git host in the settings.',
-  forge_token_rejected: 'Check the token and what it may do, then save it again.',
-  repository_not_accessible: 'Check the name and what the connected account may read.',
-  capacity: 'Pause or delete a sandbox, then try again.',
-  internal_error: 'The log of the server has the cause under this request id.',
+type Advice = Extract<Key, `advice.${string}`>
+
+const advice: Partial<Record<ProblemCode, Advice>> = {
+  unavailable: 'advice.unavailable',
+  upstream_timeout: 'advice.upstream_timeout',
+  forge_not_connected: 'advice.forge_not_connected',
+  forge_token_rejected: 'advice.forge_token_rejected',
+  repository_not_accessible: 'advice.repository_not_accessible',
+  capacity: 'advice.capacity',
+  internal_error: 'advice.internal_error',
+  quota_exceeded: 'advice.quota_exceeded',
+  insufficient_scope: 'advice.insufficient_scope',
+  sandbox_error: 'advice.sandbox_error',
+  storage_full: 'advice.storage_full',
 }
 
 /** What failed, and what one can do about it. */
@@ -25,8 +33,8 @@ export function ErrorNote({ error, children }: { error: unknown; children?: Reac
       {fieldsOf(error).map((line) => (
         <p key={line}>{line}</p>
       ))}
-      {todo !== undefined && <p>{todo}</p>}
-      {typeof request === 'string' && <p className="text-soft">Request {request}</p>}
+      {todo !== undefined && <p>{t(todo)}</p>}
+      {typeof request === 'string' && <p className="text-soft">{t('ui.request', { id: request })}</p>}
       {children}
     </div>
   )

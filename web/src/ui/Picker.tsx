@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import { useDeferredValue, useState } from 'react'
+import { t } from '../i18n/translate.ts'
 import { Button } from './Button.tsx'
 import { Dialog } from './Dialog.tsx'
 import { ErrorNote } from './ErrorNote.tsx'
@@ -44,16 +45,8 @@ export function Picker(props: PickerProps) {
 const item =
   'flex min-h-10 cursor-pointer items-center justify-between gap-3 rounded-lg px-3 py-1.5 data-[selected=true]:bg-tint'
 
-function Choices({
-  label,
-  value,
-  none,
-  searchKey,
-  search,
-  onPick,
-  takesText,
-  onClose,
-}: PickerProps & { onClose: () => void }) {
+function Choices(props: PickerProps & { onClose: () => void }) {
+  const { label, value, none, searchKey, search, onPick, takesText, onClose } = props
   const [words, setWords] = useState('')
   const asked = useDeferredValue(words.trim())
   const found = useQuery({
@@ -68,11 +61,17 @@ function Choices({
   return (
     <Dialog title={label} onClose={onClose}>
       <Command shouldFilter={false} label={label}>
-        <Command.Input autoFocus value={words} onValueChange={setWords} placeholder="Search" className="field mb-2" />
+        <Command.Input
+          autoFocus
+          value={words}
+          onValueChange={setWords}
+          placeholder={t('ui.search')}
+          className="field mb-2"
+        />
         <ErrorNote error={found.error} />
         <Command.List className="h-64 overflow-y-auto">
           {!found.isLoading && found.error === null && (
-            <Command.Empty className="p-3 text-soft">Nothing found.</Command.Empty>
+            <Command.Empty className="p-3 text-soft">{t('ui.nothing-found')}</Command.Empty>
           )}
           {value !== null && (
             <Command.Item value="(none)" className={item} onSelect={() => pick(null)}>
@@ -87,13 +86,13 @@ function Choices({
           ))}
           {takesText === true && asked !== '' && !found.data?.some((choice) => choice.value === asked) && (
             <Command.Item value={`use ${asked}`} className={item} onSelect={() => pick({ value: asked, label: asked })}>
-              Use “{asked}”
+              {t('ui.use', { text: asked })}
             </Command.Item>
           )}
         </Command.List>
       </Command>
       <div className="mt-3 flex justify-end">
-        <Button onClick={onClose}>Close</Button>
+        <Button onClick={onClose}>{t('ui.close')}</Button>
       </div>
     </Dialog>
   )

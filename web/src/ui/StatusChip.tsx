@@ -1,4 +1,6 @@
 import type { AppConversation } from '@parley/contract/conversations'
+import type { Key } from '../i18n/message.ts'
+import { t } from '../i18n/translate.ts'
 
 const tones = {
   busy: 'bg-tint text-accent',
@@ -8,23 +10,24 @@ const tones = {
   good: 'bg-tint text-good',
 }
 type Tone = keyof typeof tones
+type Word = Extract<Key, `status.${string}`>
 
-const execution: Record<string, [string, Tone]> = {
-  idle: ['Idle', 'calm'],
-  running: ['Working', 'busy'],
-  paused: ['Paused', 'calm'],
-  waiting_for_confirmation: ['Needs your answer', 'asks'],
-  finished: ['Finished', 'good'],
-  error: ['Failed', 'bad'],
-  stuck: ['Stuck', 'bad'],
-  deleting: ['Deleting', 'calm'],
+const execution: Record<string, [Word, Tone]> = {
+  idle: ['status.idle', 'calm'],
+  running: ['status.running', 'busy'],
+  paused: ['status.paused', 'calm'],
+  waiting_for_confirmation: ['status.waiting_for_confirmation', 'asks'],
+  finished: ['status.finished', 'good'],
+  error: ['status.error', 'bad'],
+  stuck: ['status.stuck', 'bad'],
+  deleting: ['status.deleting', 'calm'],
 }
-const sandbox: Record<string, [string, Tone]> = {
-  STARTING: ['Sandbox starting', 'busy'],
-  RUNNING: ['Sandbox running', 'good'],
-  PAUSED: ['Sandbox paused', 'calm'],
-  ERROR: ['Sandbox failed', 'bad'],
-  MISSING: ['Sandbox gone', 'calm'],
+const sandbox: Record<string, [Word, Tone]> = {
+  STARTING: ['status.STARTING', 'busy'],
+  RUNNING: ['status.RUNNING', 'good'],
+  PAUSED: ['status.PAUSED', 'calm'],
+  ERROR: ['status.ERROR', 'bad'],
+  MISSING: ['status.MISSING', 'calm'],
 }
 
 /** A status as a word; the colour only repeats it. */
@@ -42,11 +45,11 @@ export function Chip({ text, tone }: { text: string; tone: Tone }) {
 /** What the agent does; while it has no status of its own, what its sandbox does. */
 export function StatusChip({ of }: { of: Pick<AppConversation, 'execution_status' | 'sandbox_status'> }) {
   if (of.execution_status === null) return <SandboxChip status={of.sandbox_status} />
-  const [text, tone] = execution[of.execution_status] ?? [of.execution_status, 'calm']
-  return <Chip text={text} tone={tone} />
+  return <Known word={execution[of.execution_status]} status={of.execution_status} />
 }
 
-export function SandboxChip({ status }: { status: string }) {
-  const [text, tone] = sandbox[status] ?? [status, 'calm']
-  return <Chip text={text} tone={tone} />
-}
+export const SandboxChip = ({ status }: { status: string }) => <Known word={sandbox[status]} status={status} />
+
+/** A status that a newer server has and this page does not know is shown as it is. */
+const Known = ({ word, status }: { word: [Word, Tone] | undefined; status: string }) =>
+  word === undefined ? <Chip text={status} tone="calm" /> : <Chip text={t(word[0])} tone={word[1]} />

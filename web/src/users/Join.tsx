@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { client, queries } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -34,12 +35,12 @@ export function Join() {
     join.mutate({ name: String(form.get('name')).trim() || null, password: String(form.get('password')) })
   }
   return (
-    <Gate title="You are invited">
+    <Gate title={t('users.invited')}>
       <form onSubmit={submit} className="grid gap-4">
-        <Field label="Name">
+        <Field label={t('users.name')}>
           {(tie) => <input {...tie} className="field" name="name" autoComplete="name" maxLength={255} />}
         </Field>
-        <Field label="Password" hint="At least 12 characters.">
+        <Field label={t('users.password')} hint={t('users.password.hint')}>
           {(tie) => (
             <input
               {...tie}
@@ -55,7 +56,7 @@ export function Join() {
         </Field>
         <ErrorNote error={join.error} />
         <Button type="submit" kind="primary" busy={join.isPending}>
-          Join
+          {t('users.join')}
         </Button>
       </form>
     </Gate>

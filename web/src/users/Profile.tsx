@@ -1,6 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { client, queries } from '../api.ts'
+import { chooseLanguage, chosenLanguage, languageOf, ofBrowser } from '../i18n/language.ts'
+import { type Language, languages, t } from '../i18n/translate.ts'
+import { useSettingsChange } from '../settings/settings.ts'
 import { setTheme, theme, themes } from '../theme.ts'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
@@ -14,6 +17,7 @@ export function Profile() {
       <Name />
       <Password />
       <Appearance />
+      <Speech />
       <Sessions />
     </>
   )
@@ -31,15 +35,18 @@ function Name() {
   }
   if (data === undefined) return null
   return (
-    <Section title="Profile" about={`${data.email ?? 'No e-mail'} · ${data.role}`}>
+    <Section
+      title={t('users.profile')}
+      about={`${data.email ?? t('users.no-email')} · ${t(`users.role.${data.role}`)}`}
+    >
       <form onSubmit={submit} className="grid gap-3">
-        <Field label="Name" hint="What others on this server see.">
+        <Field label={t('users.name')} hint={t('users.name.hint')}>
           {(tie) => <input {...tie} className="field" name="name" defaultValue={data.name ?? ''} maxLength={255} />}
         </Field>
         <ErrorNote error={save.error} />
         <Saved saved={save.isSuccess}>
           <Button type="submit" kind="primary" busy={save.isPending}>
-            Save
+            {t('ui.save')}
           </Button>
         </Saved>
       </form>
@@ -59,14 +66,14 @@ function Password() {
     change.mutate(body, { onSuccess: () => form.reset() })
   }
   return (
-    <Section title="Password" about="Changing it ends all other browser sessions.">
+    <Section title={t('users.password')} about={t('users.password.about')}>
       <form onSubmit={submit} className="grid gap-3">
-        <Field label="Present password">
+        <Field label={t('users.password.old')}>
           {(tie) => (
             <input {...tie} className="field" name="old" type="password" autoComplete="current-password" required />
           )}
         </Field>
-        <Field label="New password" hint="At least 12 characters.">
+        <Field label={t('users.password.new')} hint={t('users.password.hint')}>
           {(tie) => (
             <input
               {...tie}
@@ -82,7 +89,7 @@ function Password() {
         <ErrorNote error={change.error} />
         <Saved saved={change.isSuccess}>
           <Button type="submit" busy={change.isPending}>
-            Change the password
+            {t('users.password.change')}
           </Button>
         </Saved>
       </form>
@@ -93,11 +100,11 @@ function Password() {
 function Appearance() {
   const [chosen, choose] = useState(theme)
   return (
-    <Section title="Appearance">
+    <Section title={t('users.appearance')}>
       <fieldset className="flex flex-wrap gap-4">
-        <legend className="sr-only">Colours</legend>
+        <legend className="sr-only">{t('users.colours')}</legend>
         {themes.map((one) => (
-          <label key={one} className="flex min-h-9 items-center gap-2 capitalize">
+          <label key={one} className="flex min-h-9 items-center gap-2">
             <input
               type="radio"
               name="theme"
@@ -107,10 +114,37 @@ function Appearance() {
                 choose(one)
               }}
             />
-            {one}
+            {t(`users.theme.${one}`)}
           </label>
         ))}
       </fieldset>
+    </Section>
+  )
+}
+
+function Speech() {
+  const [chosen, choose] = useState(chosenLanguage)
+  const change = useSettingsChange()
+  const pick = (one: Language | null) => {
+    choose(one)
+    change.mutate({ language: one }, { onSuccess: () => chooseLanguage(one) })
+  }
+  return (
+    <Section title={t('users.language')}>
+      <select
+        aria-label={t('users.language')}
+        className="field w-auto"
+        value={chosen ?? ''}
+        onChange={({ target }) => pick(languageOf(target.value) ?? null)}
+      >
+        <option value="">{t('users.language.system', { language: languages[ofBrowser()] })}</option>
+        {Object.entries(languages).map(([tag, name]) => (
+          <option key={tag} value={tag} lang={tag}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <ErrorNote error={change.error} />
     </Section>
   )
 }
@@ -121,10 +155,10 @@ function Sessions() {
     onSuccess: () => location.assign('/sign-in'),
   })
   return (
-    <Section title="Sessions" about="Signs out every browser, this one too.">
+    <Section title={t('users.sessions')} about={t('users.sessions.about')}>
       <ErrorNote error={leave.error} />
       <Button onClick={() => leave.mutate()} busy={leave.isPending}>
-        Sign out everywhere
+        {t('users.sessions.end')}
       </Button>
     </Section>
   )
@@ -135,7 +169,7 @@ function Saved({ saved, children }: { saved: boolean; children: React.ReactNode 
     <div className="flex items-center gap-3">
       {children}
       <span role="status" className="text-sm text-good">
-        {saved ? 'Saved' : ''}
+        {saved ? t('ui.saved') : ''}
       </span>
     </div>
   )

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { client, queries } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -40,13 +41,13 @@ export function SignIn() {
   }
   const isClaim = token !== undefined
   return (
-    <Gate title={isClaim ? 'Take the owner\u2019s account' : 'Sign in'}>
-      {isClaim && <p className="text-soft">This link works once. Choose how you sign in from now on.</p>}
+    <Gate title={isClaim ? t('users.claim') : t('users.sign-in')}>
+      {isClaim && <p className="text-soft">{t('users.claim.about')}</p>}
       <form onSubmit={submit} className="grid gap-4">
-        <Field label="E-mail">
+        <Field label={t('users.email')}>
           {(tie) => <input {...tie} className="field" name="email" type="email" autoComplete="username" required />}
         </Field>
-        <Field label="Password" {...(isClaim ? { hint: 'At least 12 characters.' } : {})}>
+        <Field label={t('users.password')} {...(isClaim ? { hint: t('users.password.hint') } : {})}>
           {(tie) => (
             <input
               {...tie}
@@ -62,7 +63,7 @@ export function SignIn() {
         </Field>
         <ErrorNote error={enter.error} />
         <Button type="submit" kind="primary" busy={enter.isPending}>
-          {isClaim ? 'Create the account' : 'Sign in'}
+          {isClaim ? t('users.claim.do') : t('users.sign-in')}
         </Button>
       </form>
       {!isClaim && <Provider />}
@@ -70,9 +71,9 @@ export function SignIn() {
   )
 }
 
-const failures: Record<string, string> = {
-  '#error=sso_failed': 'Signing in at the identity provider did not work. Try again.',
-  '#error=sso_not_allowed': 'You have no account here. Ask the owner of this server to invite you.',
+const failures: Record<string, 'users.sso-failed' | 'users.sso-not-allowed'> = {
+  '#error=sso_failed': 'users.sso-failed',
+  '#error=sso_not_allowed': 'users.sso-not-allowed',
 }
 
 /** The way in through an identity provider, where the server has one. */
@@ -87,12 +88,12 @@ function Provider() {
     <>
       {failure !== undefined && (
         <p role="alert" className="text-sm text-bad">
-          {failure}
+          {t(failure)}
         </p>
       )}
       {config.data?.sign_in.includes('enterprise_sso') === true && (
         <a href={startSso.path} className={buttonClass('plain')}>
-          Sign in with your organisation
+          {t('users.sign-in.sso')}
         </a>
       )}
     </>

@@ -1,0 +1,7 @@
+import { settings } from './de/settings.ts'
+import { shell } from './de/shell.ts'
+import { ui } from './de/ui.ts'
+import { users } from './de/users.ts'
+import type { Translation } from './message.ts'
+
+export const de: Translation = { ...ui, ...shell, ...users, ...settings }

@@ -1,0 +1,22 @@
+/** Words of the frame around every page. */
+export const shell = {
+  'shell.new': 'New',
+  'shell.conversations': 'Conversations',
+  'shell.sandboxes': 'Sandboxes',
+  'shell.settings': 'Settings',
+  'shell.start': 'Parley: start',
+  'shell.main': 'Main',
+  'shell.skip': 'Skip to the page',
+  'shell.search': 'Search or go to',
+  'shell.search.hint': 'A page, or the title of a conversation',
+  'shell.search.none': 'Nothing has this name.',
+  'shell.new-conversation': 'New conversation',
+  'shell.settings-of': 'Settings: {name}',
+  'shell.account': 'Account',
+  'shell.account-of': 'Account of {name}',
+  'shell.sign-out': 'Sign out',
+  'shell.nothing-here': 'There is nothing here',
+  'shell.nothing-here.about': 'The address may be wrong, or what it named is gone.',
+  'shell.go-home': 'Go to the start',
+  'shell.not-shown': 'This page could not be shown',
+} as const
