@@ -7,13 +7,10 @@
  * The arguments reach bubblewrap on a descriptor, so that the host's process list shows none of them.
  */
 
+import { inside } from '../inside.ts'
+
 /** Descriptors that bubblewrap inherits. */
 export const fds = { args: 3, info: 4, gate: 5 } as const
-
-/** The user inside, whatever it is outside. */
-export const inside = { uid: 1000, gid: 1000, name: 'agent', home: '/home/agent', runtime: '/run/parley' } as const
-
-export const proxyPort = 3128
 
 export interface Walls {
   /** Folders of this sandbox, as paths that the launching user can reach. Only the last three are the tenant's. */
@@ -48,54 +45,4 @@ export function bubblewrapArguments(walls: Walls): string[] {
     ['--bind', folders.workspace, walls.workingDir],
     ['--remount-ro', '/', '--chdir', '/'],
   ].flat()
-}
-
-/** Names that a workspace may not take. */
-const taken = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/etc',
-  '/proc',
-  '/dev',
-  '/run',
-  '/sys',
-  '/tmp',
-  '/var',
-  '/home',
-]
-
-/** Why this cannot be the workspace's path; undefined when it can. */
-export function refuseWorkingDir(path: string): string | undefined {
-  if (!/^(\/[\w.@-]+)+$/.test(path) || path.split('/').some((part) => part === '.' || part === '..')) {
-    return `working directory must be a plain absolute path, not ${JSON.stringify(path)}`
-  }
-  const clash = taken.find((one) => path === one || path.startsWith(`${one}/`))
-  return clash === undefined ? undefined : `working directory must not lie in ${clash}`
-}
-
-/**
- * What process 1 does: it keeps the way out open and gathers orphans, says `up` on its output at once (all walls stand
- * then) and `ready` once the way out listens, and cannot be ended from inside. `limits` are `ulimit` commands, where no cgroup holds the limits.
- */
-export function initScript(limits: string): string {
-  const port = proxyPort.toString(16).toUpperCase().padStart(4, '0')
-  return `${limits}
-echo up
-exec 3>&1 </dev/null >/dev/null 2>&1
-(
-  while :; do
-    while read -r _ at _; do case $at in *:${port}) echo ready >&3; exit; esac; done </proc/net/tcp
-    sleep 0.004
-  done
-) &
-exec 3>&-
-while :; do
-  socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,max-children=200 UNIX-CONNECT:${inside.runtime}/egress.sock
-  sleep 0.1
-done`
 }

@@ -11,7 +11,8 @@ import { SandboxGone } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
 import { handsOver } from '../hands.ts'
-import { refuseWorkingDir } from './bubblewrap.ts'
+import { isSandboxId, refuseWorkingDir } from '../inside.ts'
+import { turns } from '../turns.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
 import { sealDescriptors, type Seal } from './descriptors.ts'
 import { oneByOne, watchDisk, type DiskWatch } from './disk.ts'
@@ -49,29 +50,19 @@ interface Running {
   closeEgress: () => Promise<void>
 }
 
-const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 export function processDriver(options: ProcessDriverOptions): Driver {
   if (options.unisolated) throw new Error('the process driver does not run sandboxes without isolation')
   const stateDir = resolve(options.stateDir)
   const runtimeDir = resolve(options.runtimeDir)
   if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
   const running = new Map<string, Running>()
-  const queues = new Map<string, Promise<unknown>>()
+  const inTurn = turns()
   const countInTurn = oneByOne()
   const listeners: ((seen: Seen) => void)[] = []
   const proxy = egressProxy({ ...options.egress, log: options.log })
   let host: Promise<Host> | undefined
   const prepare = () => (host ??= prepareHost(stateDir, runtimeDir))
 
-  /** One verb at a time for each sandbox, in the order they were asked. */
-  const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> => {
-    if (!idPattern.test(id)) return Promise.reject(new Error(`not a sandbox id: ${JSON.stringify(id)}`))
-    const turn = (queues.get(id) ?? Promise.resolve()).then(work, work)
-    const settled = turn.catch(() => undefined).then(() => void (queues.get(id) === settled && queues.delete(id)))
-    queues.set(id, settled)
-    return turn
-  }
   const folderOf = (id: string) => join(stateDir, id)
 
   const stop = async (id: string): Promise<void> => {
@@ -122,7 +113,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
   }
 
   const look = async (id: string): Promise<Seen> => {
-    const meta = idPattern.test(id) ? await readMeta(folderOf(id)) : undefined
+    const meta = isSandboxId(id) ? await readMeta(folderOf(id)) : undefined
     if (meta === undefined) return { id, state: 'missing', detail: null }
     const one = running.get(id)
     if (one === undefined) return { id, state: meta.paused ? 'paused' : 'stopped', detail: null }
@@ -158,7 +149,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     },
     async list() {
       const names = await readdir(stateDir).catch(() => [])
-      return Promise.all(names.filter((name) => idPattern.test(name)).map(look))
+      return Promise.all(names.filter(isSandboxId).map(look))
     },
     pause: (id) =>
       inTurn(id, async () => {

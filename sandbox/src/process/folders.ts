@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chown, lstat, mkdir, readFile, readlink, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { SandboxSpec } from '../driver.ts'
-import { inside } from './bubblewrap.ts'
+import { etcFiles } from '../etc.ts'
 
 /** What is remembered of a sandbox beside its files. */
 export interface Meta {
@@ -105,52 +105,6 @@ export async function hostRoot(): Promise<{ links: { path: string; to: string }[
     else if (seen?.isDirectory()) real.push(path)
   }
   return { links, real }
-}
-
-function etcFiles(spec: SandboxSpec): Record<string, string> {
-  const { uid, gid, name, home } = inside
-  return {
-    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\n${name}:x:${uid}:${gid}::${home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n`,
-    group: `root:x:0:\n${name}:x:${gid}:\nnogroup:x:65534:\n`,
-    hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
-    hostname: 'sandbox\n',
-    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
-    'resolv.conf': '# Names are resolved by the proxy.\n',
-    gitconfig: gitConfig(spec),
-  }
-}
-
-function gitConfig({ gitRewrites = [], gitIdentity }: SandboxSpec): string {
-  const sections: [string, [string, string][]][] = [
-    ['safe', [['directory', '*']]],
-    ['core', [['fsmonitor', 'false']]],
-    ['protocol', [['allow', 'never']]],
-    ...['http', 'https', 'ssh', 'git'].map((name): [string, [string, string][]] => [
-      `protocol ${quoted(name)}`,
-      [['allow', 'always']],
-    ]),
-    ['protocol "file"', [['allow', 'user']]],
-    ...gitRewrites.map(({ from, to }): [string, [string, string][]] => [`url ${quoted(to)}`, [['insteadOf', from]]]),
-  ]
-  if (gitIdentity !== undefined)
-    sections.push([
-      'user',
-      [
-        ['name', gitIdentity.name],
-        ['email', gitIdentity.email],
-      ],
-    ])
-  return sections
-    .map(([title, lines]) => `[${title}]\n${lines.map(([key, value]) => `\t${key} = ${quoted(value)}\n`).join('')}`)
-    .join('')
-}
-
-/** A value of git's configuration. Control characters cannot be written there and are refused. */
-function quoted(value: string): string {
-  // oxlint-disable-next-line no-control-regex
-  if (/[\u0000-\u001f\u007f]/.test(value))
-    throw new Error(`git setting has a control character: ${JSON.stringify(value)}`)
-  return `"${value.replace(/["\\]/g, '\\$&')}"`
 }
 
 /** Everything of a sandbox that has ended. The system's `rm` follows no link and knows trees of any depth. */

@@ -4,15 +4,16 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, Process } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
+import { baseEnv, initScript } from '../inside.ts'
 import { quote } from '../quote.ts'
-import { bubblewrapArguments, fds, initScript, inside, proxyPort, type Walls } from './bubblewrap.ts'
-import type { SandboxGroup } from './cgroup.ts'
+import { type Entrant, keepWarm, type Warm } from '../warm.ts'
+import { bubblewrapArguments, fds, type Walls } from './bubblewrap.ts'
+import type { Group, SandboxGroup } from './cgroup.ts'
 import type { Seal } from './descriptors.ts'
-import { become, enter, launch, launchText, seenAt, type Door } from './enter.ts'
+import { become, enter, launch, launchText, neverMind, seenAt, type Door } from './enter.ts'
 import type { Meta } from './folders.ts'
 import { namespaceGroup } from './plain-group.ts'
 import { asProcess, type Endable } from './spawn.ts'
-import { keepWarm, type Warm } from './warm.ts'
 
 export interface Opening {
   meta: Meta
@@ -69,7 +70,7 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
   const all = { limits, env: { ...baseEnv(meta.spec.workingDir), ...meta.spec.env } }
   const warm = keepWarm(() => {
     const mine = group.child()
-    return { child: enter(door, mine, all), group: mine }
+    return entrant(enter(door, mine, all), mine)
   })
   let running = true
   const ended = new Promise<string>((resolve) => {
@@ -111,7 +112,26 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
   return { group, ended, close, ...spawner(meta, warm, () => running) }
 }
 
-function spawner({ spec }: Meta, warm: Warm, isOpen: () => boolean): Pick<RunningSandbox, 'spawn' | 'endAll'> {
+interface Entered extends Entrant {
+  child: ChildProcess
+  group: Group
+}
+
+/** A child on the way in. One that could not be made has no number, and is not usable. */
+function entrant(child: ChildProcess, group: Group): Entered {
+  child.on('error', () => undefined)
+  return {
+    child,
+    group,
+    usable: () => child.pid !== undefined && child.exitCode === null && child.signalCode === null,
+    dismiss() {
+      child.once('exit', () => void group.remove().catch(() => undefined))
+      neverMind(child)
+    },
+  }
+}
+
+function spawner({ spec }: Meta, warm: Warm<Entered>, isOpen: () => boolean): Pick<RunningSandbox, 'spawn' | 'endAll'> {
   const alive = new Set<Endable>()
   return {
     spawn(command) {
@@ -128,28 +148,6 @@ function spawner({ spec }: Meta, warm: Warm, isOpen: () => boolean): Pick<Runnin
     async endAll(reason) {
       await Promise.all([...alive].map((one) => one.endFor(reason)))
     },
-  }
-}
-
-/** What every program inside is told. */
-function baseEnv(workingDir: string): Record<string, string> {
-  const proxy = `http://127.0.0.1:${proxyPort}`
-  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()])
-  return {
-    PATH: `${inside.home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    HOME: inside.home,
-    USER: inside.name,
-    LOGNAME: inside.name,
-    SHELL: '/bin/sh',
-    LANG: 'C.UTF-8',
-    TMPDIR: '/tmp',
-    PARLEY_WORKSPACE: workingDir,
-    GIT_TERMINAL_PROMPT: '0',
-    // Node's fetch asks for the proxy only when told to.
-    NODE_USE_ENV_PROXY: '1',
-    ...Object.fromEntries(names.map((name) => [name, proxy])),
-    NO_PROXY: 'localhost,127.0.0.1,::1',
-    no_proxy: 'localhost,127.0.0.1,::1',
   }
 }
 

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Driver, Finding, Hands, SandboxSpec } from './driver.ts'
+import { probes } from './probes.ts'
+
+const mebibyte = 2 ** 20
+
+/** Starts a sandbox, proves on it what sandboxes are promised to be, and removes it. The error, when it did not start. */
+export async function tryCanary(driver: Driver, image: string | null, signal: AbortSignal): Promise<Finding[] | Error> {
+  const spec: SandboxSpec = {
+    id: randomUUID(),
+    image,
+    env: {},
+    limits: { memory: 256 * mebibyte, processes: 64, cpu: 1, disk: 64 * mebibyte },
+    workingDir: '/workspace',
+  }
+  try {
+    await driver.start(spec, signal)
+    const hands = await driver.hands(spec.id)
+    return [fine('a sandbox starts'), ...(await probe(hands, signal)), ...(await egress(hands, signal))]
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  } finally {
+    await driver.remove(spec.id)
+  }
+}
+
+/** All probes, each a finding; a wall that does not stand is fatal. */
+async function probe(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'))
+  const server = createServer((socket) => socket.destroy())
+  try {
+    const secret = join(folder, 'secret')
+    await writeFile(secret, 'host', { mode: 0o600 })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const args = [String((server.address() as AddressInfo).port), secret]
+    const findings: Finding[] = []
+    for (const { name, script } of probes) {
+      const { stdout, timedOut } = await hands.run({ script, args, timeoutMs: 10_000, signal })
+      const wrong = timedOut ? 'did not end' : stdout.toString().trim()
+      findings.push(wrong === '' ? fine(name) : broken(name, wrong.slice(0, 300), null))
+    }
+    return findings
+  } finally {
+    server.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function egress(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
+  const check = 'the way out is the proxy'
+  // Not a whole URL: the proxy answers this by itself, without asking anybody.
+  const script = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | socat -T5 - TCP4:127.0.0.1:3128`
+  const { stdout } = await hands.run({ script, timeoutMs: 10_000, signal })
+  return [
+    stdout.toString().startsWith('HTTP/1.1 400')
+      ? fine(check)
+      : broken(check, 'the egress proxy does not answer', null),
+  ]
+}
+
+export const fine = (check: string): Finding => ({ check, ok: true, fatal: false, detail: 'yes', fix: null })
+export const broken = (check: string, detail: string, fix: string | null): Finding => ({
+  check,
+  ok: false,
+  fatal: true,
+  detail,
+  fix,
+})
