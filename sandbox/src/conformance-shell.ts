@@ -94,6 +94,14 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
     await assert.rejects(shell.input('x'), /no command/)
   })
 
+  inShell('a command that goes on printing can be left to run after a while', async (shell) => {
+    const first = await shell.run({ command: 'while [ ! -e stop ]; do echo on; sleep 0.02; done', waitMs: 200 })
+    assert.deepEqual([first.end, first.exitCode, shell.busy], ['running', null, true])
+    assert.match(first.output, /^(on\n)+$/)
+    const stop = AbortSignal.timeout(100)
+    assert.equal((await shell.wait({ waitMs: 10_000, signal: stop })).end, 'interrupted')
+  })
+
   inShell('input that a command left unread is never executed', async (shell) => {
     await shell.run({ command: 'sleep 0.3', quietMs: 50 })
     await shell.input('touch /workspace/executed\nunfinished')
@@ -133,6 +141,32 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
       const reading = await shell.run({ command: 'V=kept; read x; echo after', timeoutMs: 100 })
       assert.deepEqual([reading.end, reading.output], ['timed_out', ''])
       assert.equal((await shell.run({ command: 'echo "$V"' })).output, 'kept\n')
+    },
+  )
+
+  inShell(
+    'an interrupt at any moment lets no later part of the command begin, not in a function either',
+    async (shell) => {
+      await shell.run({
+        command: 'f() { while [ $n -lt 1000000 ]; do n=$((n+1)); done; touch late; }; g() { f; touch late; }',
+      })
+      for (let at = 0; at < 30; at++) {
+        const stop = new AbortController()
+        const run = shell.run({ command: 'n=0; { while true; do g; done; }; touch late', signal: stop.signal })
+        setTimeout(() => stop.abort(), at / 3)
+        assert.equal((await run).end, 'interrupted')
+        const { output, exitCode } = await shell.run({ command: 'false; ls late 2>/dev/null || echo none' })
+        assert.deepEqual([output, exitCode], ['none\n', 0])
+      }
+      const waiting = 'h() { echo up; sleep 60; echo after; }; h; echo after'
+      const stop = new AbortController()
+      const { output } = await shell.run({ command: waiting, signal: stop.signal, onOutput: () => stop.abort() })
+      assert.equal(output, 'up\n')
+      assert.deepEqual(ended(await shell.run({ command: 'shopt -q extdebug; trap -p DEBUG; echo $?' })), [
+        'exited',
+        0,
+        '0\n',
+      ])
     },
   )
 

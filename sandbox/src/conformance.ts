@@ -4,6 +4,7 @@
  */
 import { after, before, test } from 'node:test'
 import { fileConformance } from './conformance-files.ts'
+import { jobConformance } from './conformance-jobs.ts'
 import { lifeCycleConformance } from './conformance-life-cycle.ts'
 import { limitConformance } from './conformance-limits.ts'
 import { processConformance } from './conformance-processes.ts'
@@ -43,4 +44,5 @@ export function conformance(name: string, open: () => Promise<Opened>): void {
   limitConformance(sentence, withSandbox)
   fileConformance(sentence, hands)
   shellConformance(sentence, hands)
+  jobConformance(sentence, hands)
 }

@@ -77,6 +77,7 @@ export interface Hands {
   readonly files: Files
   /** A persistent shell. Its working directory and variables stay from command to command. */
   shell(options: ShellOptions): Promise<Shell>
+  readonly jobs: Jobs
   /** A byte stream to a port that something inside listens on (127.0.0.1). */
   connect(port: number): Promise<import('node:stream').Duplex>
 }
@@ -166,6 +167,53 @@ export class SandboxGone extends Error {
   override name = 'SandboxGone'
 }
 
+/** Commands in the background. They outlive shells and workers, and end with the sandbox. */
+export interface Jobs {
+  /** Resolves with its number when it has begun. */
+  start(job: JobCommand): Promise<string>
+  /** The oldest first. */
+  list(): Promise<Job[]>
+  /** Null: there is no such job. */
+  read(id: string, options: ReadJob): Promise<JobOutput | null>
+  /** To its standard input. False: it does not run. */
+  write(id: string, text: string): Promise<boolean>
+  /** INT, after 1.5 s TERM, after 1.5 s more KILL, to it and all it started. False: there is no such job. */
+  stop(id: string): Promise<boolean>
+}
+
+export interface JobCommand {
+  /** For bash where there is one, else sh. */
+  command: string
+  cwd: string
+  env?: Record<string, string>
+  /** Path of a script of `export` commands to run first; it is removed. */
+  variables?: string
+}
+
+export interface Job {
+  id: string
+  command: string
+  running: boolean
+  /** Null while it runs, and when nobody was there to see its end. */
+  code: number | null
+  /** Bytes of output so far. */
+  size: number
+}
+
+export interface ReadJob {
+  /** Byte of the output to begin with; the last `maxBytes` unless said. */
+  from?: number
+  maxBytes: number
+  /** How long to wait for something beyond `from`. */
+  waitMs?: number
+  signal?: AbortSignal
+}
+
+export interface JobOutput extends Omit<Job, 'id' | 'command'> {
+  bytes: Buffer
+  from: number
+}
+
 export interface ShellOptions {
   cwd: string
   env?: Record<string, string>
@@ -181,6 +229,8 @@ export interface ShellCommand {
   timeoutMs?: number | null
   /** Returns `running` when nothing was printed for so long; the command goes on. Null: never. */
   quietMs?: number | null
+  /** Returns `running` after so long, whatever is printed; the command goes on. Null: never. */
+  waitMs?: number | null
   /** Interrupts the command: INT, after 2 s TERM, after 2 s more KILL. The shell stays. */
   signal?: AbortSignal
 }

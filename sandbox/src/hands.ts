@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream'
 import type { Hands } from './driver.ts'
 import { filesOver } from './files.ts'
+import { jobsOver } from './jobs.ts'
 import { openShell } from './shell.ts'
 import { runOverWorkers, type Spawn } from './worker.ts'
 
@@ -11,6 +12,7 @@ export function handsOver(spawn: Spawn): Hands {
     spawn,
     run,
     files: filesOver(run),
+    jobs: jobsOver(spawn, run),
     shell: (options) => openShell(spawn, options),
     async connect(port) {
       if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`not a port: ${port}`)

@@ -5,21 +5,33 @@ import { exports, quote, variable } from './quote.ts'
  * own secret, so input that a command left unread is skipped and never executed. The loop keeps three descriptors of its
  * own (6 output, 7 results) that commands do not have. It says when a command begins, because an interrupt before that
  * would lose the command's text on the way and its result with it. A command runs in a loop of one turn, so that a stray
- * `break` ends the command and not the shell. An interrupt of the shell itself breaks out of every loop, with that out of
- * the rest of the command, and the next copy of the loop says so. After a command `set -e`, `-u` and `-x` are off again:
- * with one of them left on, the next failing command would end the shell.
+ * `break` ends the command and not the shell. After a command `set -e`, `-u` and `-x` are off again: with one of them left
+ * on, the next failing command would end the shell.
+ *
+ * An interrupt of the shell itself breaks out of the loops around it, and the next copy of this loop says so. That is not
+ * enough: bash heeds a trap only once the next part has begun, and in a function `break` sees the function's loops alone. So
+ * until then bash is also told to skip every command (a DEBUG trap that fails, with `extdebug`) but those that name us.
  */
 export const shellLoop = (secret: string, cwd: string): string => `cd -- ${quote(cwd)} 2>/dev/null || cd /
 unset OLDPWD
 exec 6>&1 7>&2 2>&1
-trap 'break 99 2>/dev/null' INT
+trap '${onInterrupt}' INT
+if [ -n "$BASH_VERSION" ]; then
+  __parley_skip=${quote(skip)} __parley_calm=${quote(calm)}
+fi
 __parley_loop=${quote(loop(secret))}
 ${'eval "$__parley_loop"\n'.repeat(interrupts)}`
+
+/** Nothing of the user's is under way before a command begins and once it has ended. */
+const onInterrupt = 'if [ -n "$__parley_runs" ]; then eval "$__parley_skip"; break 99 2>/dev/null; fi'
+const skip = `trap '[[ $BASH_COMMAND == *__parley* ]] || ! break 99 2>/dev/null' DEBUG; shopt -s extdebug`
+const calm = '__parley_word= trap - DEBUG; shopt -u extdebug; set +ET'
 
 /** So often can a command be interrupted before the shell has to be opened anew. */
 const interrupts = 1000
 
-const loop = (secret: string) => `if [ -n "$__parley_mark" ]; then ${report(130)}; fi
+const loop = (secret: string) => `eval "$__parley_calm"
+if [ -n "$__parley_mark" ]; then ${report(130)}; fi
 while IFS= read -r __parley_line || exit 0; do
   case $__parley_line in "${secret} "*) ;; *) continue ;; esac
   __parley_head=\${__parley_line#* }
@@ -40,6 +52,7 @@ while IFS= read -r __parley_line || exit 0; do
 '
     __parley_left=$((__parley_left - 1))
   done
+  __parley_runs=1
   printf '%s\\035' "$__parley_mark" >&7
   for __parley_once in 1; do command eval "$__parley_text" 6>&- 7>&-; done
   { __parley_code=$?; set +eux; } 2>/dev/null
@@ -48,7 +61,7 @@ while IFS= read -r __parley_line || exit 0; do
 done`
 
 const report = (code: number | string) =>
-  `{ printf '\\036%s\\036' "$__parley_mark" >&6; printf '%s %s %s %s\\036' "$__parley_mark" ${code} $$ "$PWD" >&7; __parley_mark=; }`
+  `{ __parley_runs=; printf '\\036%s\\036' "$__parley_mark" >&6; printf '%s %s %s %s\\036' "$__parley_mark" ${code} $$ "$PWD" >&7; __parley_mark=; }`
 
 /** Starts bash where there is one, else sh; in `/` when the folder is not there. */
 export const shellArgv = (secret: string, cwd: string): [string, ...string[]] => [

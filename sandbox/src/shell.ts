@@ -93,12 +93,14 @@ class PersistentShell implements Shell {
     return this.wait(wait)
   }
 
-  async wait({ onOutput, timeoutMs, quietMs, signal }: Wait): Promise<ShellResult> {
+  async wait({ onOutput, timeoutMs, quietMs, waitMs, signal }: Wait): Promise<ShellResult> {
     const running = this.#running
     if (running === null) return this.#result({ end: 'exited', exitCode: null })
     const stop = Promise.withResolvers<How>()
     const hard = timer(timeoutMs, () => stop.resolve({ end: 'timed_out', exitCode: null }))
-    const quiet = timer(quietMs, () => stop.resolve({ end: 'running', exitCode: null }))
+    const goesOn = () => stop.resolve({ end: 'running', exitCode: null })
+    const quiet = timer(quietMs, goesOn)
+    const patience = timer(waitMs, goesOn)
     const interrupt = () => stop.resolve({ end: 'interrupted', exitCode: null })
     this.#listener = (text) => {
       quiet?.refresh()
@@ -109,6 +111,7 @@ class PersistentShell implements Shell {
     const how = await Promise.race([running.ended, stop.promise])
     clearTimeout(hard)
     clearTimeout(quiet)
+    clearTimeout(patience)
     signal?.removeEventListener('abort', interrupt)
     if (how.end === 'timed_out' || how.end === 'interrupted') await this.#interrupt(running)
     this.#listener = () => undefined
@@ -204,8 +207,7 @@ class PersistentShell implements Shell {
   }
 
   /**
-   * Before its children, so that it does not go on with the next part of the command when the first has ended. (When the
-   * command has only just begun, bash may hear of it one part too late.)
+   * Before its children, so that it does not go on with the next part of the command when the first has ended.
    */
   async #interruptShell(): Promise<void> {
     const pid = this.#open?.pid

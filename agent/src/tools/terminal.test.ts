@@ -107,11 +107,64 @@ test('long output is cut in the middle, and all of it is where the result says',
   assert.equal(one, two)
 })
 
-test('a command past its time is stopped and says so; the shell goes on', async () => {
+test('a command past its time runs on: it can be waited for to its end', async () => {
   await using terminalDesk = desk()
-  const seen = await terminalDesk.call({ command: 'echo begun; sleep 60', timeout: 0.2 })
-  assert.deepEqual([said(seen), seen['timeout'], seen['exit_code']], ['begun\n[stopped after 0.2 s]', true, -1])
-  assert.match(said(await terminalDesk.call({ command: 'echo well' })), /^well/)
+  const { call } = terminalDesk
+  const seen = await call({
+    command: 'echo begun; until [ -e go ]; do echo on; sleep 0.02; done; echo end',
+    timeout: 0.2,
+  })
+  assert.match(said(seen), /^begun\non\n[^]*\[still running after 0.2 s; wait/)
+  assert.deepEqual([seen['timeout'], seen['exit_code']], [true, null])
+  await hands.run({ script: 'touch /workspace/go' })
+  assert.match(said(await call({ command: '' })), /end\n\[exit code 0\]$/)
+})
+
+test('a job has the folder and the variables of the shell, is read on where the last read ended, typed into and stopped', async () => {
+  await using terminalDesk = desk({ TOKEN: 's3cret' })
+  const { call } = terminalDesk
+  await call({ command: `mkdir -p jobs && cd jobs && export V="it's \\\\ \\$x"` })
+  const command = 'echo "$PWD $V $TOKEN"; read name; echo "hello $name"; sleep 60'
+  const begun = await call({ command, background: true })
+  const job = String(begun['job'])
+  assert.deepEqual([begun.is_error, begun['exit_code']], [false, null])
+  assert.match(said(await call({ command: 'echo free' })), /^free/, 'the shell is free meanwhile')
+  const first = await call({ command: '', job })
+  assert.equal(said(first).split('\n')[0], "/workspace/jobs it's \\ $x s3cret")
+  assert.match(
+    said(await call({ command: 'Ada', is_input: true, job })),
+    /^hello Ada\n\[job \d+ is running; bytes \d+ to \d+\]$/,
+  )
+  const again = await call({ command: '', job, from: 0 })
+  assert.match(said(again), /^\/workspace\/jobs/, 'from an offset as often as one likes')
+  assert.match(
+    said(await call({ command: '', job: 'all' })),
+    new RegExp(`^job ${job} is running, \\d+ bytes of output: echo`, 'm'),
+  )
+  const stopped = await call({ command: 'C-c', is_input: true, job })
+  assert.match(said(stopped), /ended with exit code 130/)
+  assert.ok((await call({ command: 'x', is_input: true, job })).is_error)
+  assert.ok((await call({ command: '', job: 'none' })).is_error)
+})
+
+test('a job starts while the shell is busy, and its long output is read piece by piece by anybody', async () => {
+  await using busy = desk({}, impatient())
+  await busy.call({ command: 'cd /tmp' })
+  await busy.call({ command: 'sleep 60' })
+  const begun = await busy.call({ command: 'pwd; seq 1 20000; exit 4', background: true })
+  const job = String(begun['job'])
+  await hands.run({ script: `until [ -e /tmp/.parley/jobs/${job}/code ]; do sleep 0.02; done` })
+  await using other = desk()
+  let text = ''
+  for (let from = 0, size = 1; from < size;) {
+    const part = await other.call({ command: '', job, from })
+    const [, to, all] = /bytes \d+ to (\d+)(?: of (\d+))?/.exec(said(part)) ?? []
+    text += said(part).slice(0, said(part).lastIndexOf('\n'))
+    from = Number(to)
+    size = Number(all ?? to)
+    assert.equal(part['exit_code'], 4)
+  }
+  assert.ok(text.startsWith('/tmp\n1\n2\n') && text.endsWith('20000'))
 })
 
 test('an interrupt ends the command with what it has printed', async () => {

@@ -1,26 +1,26 @@
-import { stripVTControlCharacters } from 'node:util'
 import type { Observation } from '@parley/contract/events'
 import type { Shell, ShellCommand, ShellResult } from '@parley/sandbox/driver'
 import { z } from 'zod'
 import { interrupt, keystrokes } from './keys.ts'
 import { cutMiddle, failed, observed } from './observation.ts'
+import { answerForJob, startJob } from './terminal-job.ts'
+import { facts, outputLimit, readable, terminalObservation as kind } from './terminal-text.ts'
 import type { Tool, ToolContext } from './tool.ts'
 
 /** A command that prints nothing for so long is left to run, and the model may look at something else. */
 const quietMs = 30_000
-/** A command without a time of its own that keeps printing. */
+/** The same for one without a time of its own that keeps printing. */
 const longestMs = 30 * 60_000
-const outputLimit = 30_000
-const kind = 'TerminalObservation'
+const mostMs = 6 * 3_600_000
 
 const input = z.object({
-  command: z.string().describe('One or more lines for bash. Empty: wait for more output of the running command.'),
-  is_input: z
-    .boolean()
-    .optional()
-    .describe('True: command is typed into the running program; keys: C-c, C-d, ENTER, TAB, UP …'),
-  timeout: z.number().positive().max(21_600).optional().describe('Seconds until the command is stopped.'),
-  reset: z.boolean().optional().describe('True: start a new shell first.'),
+  command: z.string().describe('Lines for bash. Empty: wait for more output.'),
+  is_input: z.boolean().optional().describe('Type command; keys: C-c, C-d, ENTER, TAB, UP …'),
+  timeout: z.number().positive().optional().describe('Seconds to wait; then it runs on.'),
+  reset: z.boolean().optional().describe('New shell first.'),
+  background: z.boolean().optional().describe('As a job beside the shell: servers, long builds.'),
+  job: z.string().optional().describe('Read, type into or stop this job; all: list them.'),
+  from: z.int().min(0).optional().describe('Byte of its output to read from.'),
 })
 type Input = z.infer<typeof input>
 
@@ -41,14 +41,16 @@ export const terminal: Tool<typeof input> = {
     ...shellWords,
   ],
   description:
-    'Runs commands in a persistent bash (directory and variables stay). A command that is silent for 30 s goes on in the background of the shell: wait with an empty command, type with is_input, or stop it with C-c. Long output is cut in the middle.',
+    'Runs commands in a persistent bash (directory and variables stay). One that is silent for 30 s or past timeout runs on: wait with an empty command, type with is_input, stop with C-c. Long output is cut.',
   input,
   actionKind: 'TerminalAction',
   observationKind: kind,
   readOnly: false,
-  resources: () => ['terminal'],
+  resources: ({ job }) => [job === undefined ? 'terminal' : `job:${job}`],
   repair,
   async run(call, context) {
+    const { job } = call
+    if (job !== undefined) return answerForJob({ ...call, job }, context)
     try {
       return await answer(call, context)
     } catch (error) {
@@ -73,6 +75,7 @@ async function answer(call: Input, context: ToolContext): Promise<Observation> {
     if (command === '') return observed(kind, 'A new shell is open.', facts(command, null))
   }
   const shell = await shellOf(context)
+  if (call.background === true && command.trim() !== '') return startJob(command, shell, cwdOf(context), context)
   if (call.is_input === true) return typed(shell, call, context)
   if (command.trim() === '') {
     if (!shell.busy) return failed(kind, 'No command is running.', facts(command, null))
@@ -80,7 +83,7 @@ async function answer(call: Input, context: ToolContext): Promise<Observation> {
   }
   if (shell.busy) {
     const text =
-      'Not executed: the last command still runs. Wait with an empty command, type with is_input, stop it with is_input C-c, or use reset.'
+      'Not executed: the last command still runs. Wait with an empty command, type with is_input, stop it with is_input C-c, use background, or reset.'
     return failed(kind, text, facts(command, null))
   }
   const env = await context.secretsFor(command)
@@ -109,13 +112,16 @@ async function shellOf({ memory, hands, workingDir }: ToolContext): Promise<Shel
 
 const limits = ({ timeout }: Input, context: ToolContext): Omit<ShellCommand, 'command' | 'env'> => ({
   onOutput: context.onOutput,
-  timeoutMs: timeout === undefined ? longestMs : timeout * 1000,
+  waitMs: Math.min(timeout === undefined ? longestMs : timeout * 1000, mostMs),
   quietMs: timeout === undefined ? quietMs : null,
   signal: context.signal,
 })
 
-function described(call: Input, result: ShellResult, { workingDir }: ToolContext): Observation {
+const cwdOf = ({ memory, workingDir }: ToolContext): string => (memory.get('cwd') as string | undefined) ?? workingDir
+
+function described(call: Input, result: ShellResult, { workingDir, memory }: ToolContext): Observation {
   const { log, end } = result
+  memory.set('cwd', result.cwd)
   const text = readable(result.output)
   const cut = result.outputLength > outputLimit || text.length > outputLimit
   const where = `; all of it: bytes ${log.from + 1} to ${log.to} of ${log.path}`
@@ -124,41 +130,18 @@ function described(call: Input, result: ShellResult, { workingDir }: ToolContext
   const status = `[${statusOf(call, result)}${place}]`
   return observed(kind, output === '' ? status : `${output}\n${status}`, {
     ...facts(call.command, result),
-    timeout: end === 'timed_out',
+    timeout: end === 'running' && call.timeout !== undefined,
     full_output_save_dir: cut ? log.path : null,
   })
 }
 
 function statusOf({ timeout }: Input, { end, exitCode }: ShellResult): string {
   if (end === 'exited') return `exit code ${exitCode}`
-  if (end === 'running')
-    return 'still running, silent for 30 s; wait with an empty command, type with is_input, or stop it with C-c'
-  if (end === 'timed_out') return `stopped after ${timeout ?? longestMs / 1000} s`
+  if (end === 'running') return `still running${timeout === undefined ? '' : ` after ${timeout} s`}; ${advice}`
   return end === 'interrupted' ? 'interrupted' : 'the shell ended; a new one is open'
 }
 
-const facts = (command: string, result: ShellResult | null) => ({
-  command,
-  exit_code: result?.exitCode ?? (result === null || result.end === 'running' ? null : -1),
-  timeout: false,
-  metadata: {
-    exit_code: result?.exitCode ?? -1,
-    pid: -1,
-    username: null,
-    hostname: null,
-    working_dir: result?.cwd ?? null,
-    py_interpreter_path: null,
-    prefix: '',
-    suffix: '',
-  },
-  full_output_save_dir: null,
-})
-
-/** Without colours, and of a line that was drawn over and over only what stood there last. */
-const readable = (output: string): string =>
-  stripVTControlCharacters(output)
-    .replaceAll('\r\n', '\n')
-    .replaceAll(/[^\n]*\r/g, '')
+const advice = 'wait with an empty command, type with is_input, or stop it with C-c'
 
 /** `git {"command": "status"}` and its like: models call shell words as if they were tools. */
 function repair(given: Record<string, unknown>, calledAs: string): Record<string, unknown> {
