@@ -6,28 +6,20 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { oneByOne, watchDisk, type DiskWatch } from '../disk.ts'
 import type { Driver, Hands, SandboxSpec, Seen } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
+import { readMeta, removeFolder, tenantUid, writableFolders, writeMeta, type Meta } from '../folder.ts'
 import { handsOver } from '../hands.ts'
+import { hitLimits } from '../hit-limits.ts'
 import { isSandboxId, refuseWorkingDir } from '../inside.ts'
 import { turns } from '../turns.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
 import { sealDescriptors, type Seal } from './descriptors.ts'
-import { oneByOne, watchDisk, type DiskWatch } from './disk.ts'
 import { doctor } from './doctor.ts'
-import {
-  hostEtc,
-  hostRoot,
-  makeFolders,
-  readMeta,
-  removeFolder,
-  tenantUid,
-  writableFolders,
-  writeMeta,
-  type Meta,
-} from './folders.ts'
+import { hostEtc, hostRoot, makeFolders } from './folders.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
 
 export interface ProcessDriverOptions {
@@ -101,7 +93,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
       running.set(id, one)
       void sandbox.ended.then(async (how) => {
         if (running.get(id) !== one) return
-        const detail = (await hitLimits(one, spec)) ?? how
+        const detail = hitLimits(await one.group.hits(), one.disk, spec.limits) ?? how
         await inTurn(id, () => (running.get(id) === one ? stop(id) : Promise.resolve()))
         for (const listener of listeners) listener({ id, state: 'stopped', detail })
       })
@@ -117,7 +109,11 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     if (meta === undefined) return { id, state: 'missing', detail: null }
     const one = running.get(id)
     if (one === undefined) return { id, state: meta.paused ? 'paused' : 'stopped', detail: null }
-    return { id, state: one.paused ? 'paused' : 'running', detail: (await hitLimits(one, meta.spec)) ?? null }
+    return {
+      id,
+      state: one.paused ? 'paused' : 'running',
+      detail: hitLimits(await one.group.hits(), one.disk, meta.spec.limits) ?? null,
+    }
   }
 
   const setPaused = async (id: string, one: Running, paused: boolean) => {
@@ -197,16 +193,4 @@ async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> 
   const cgroups = await openCgroups(name)
   await cgroups?.sweep(new Set())
   return { cgroups, seal: await sealDescriptors(), shared: await hostEtc(), root: await hostRoot() }
-}
-
-/** The limits that were hit, for people; undefined when none was. */
-async function hitLimits({ group, disk }: Running, { limits }: SandboxSpec): Promise<string | undefined> {
-  const { memory, processes } = await group.hits()
-  const said = []
-  if (memory > 0)
-    said.push(`out of memory: ${memory} killed at the limit of ${Math.round(limits.memory / 2 ** 20)} MiB`)
-  if (processes > 0) said.push(`limit of ${limits.processes} processes reached`)
-  const full = disk.full()
-  if (full !== undefined) said.push(full)
-  return said.length === 0 ? undefined : said.join('; ')
 }
