@@ -1,6 +1,7 @@
 /* The browser page, made from its sources when it is missing or older than they are. */
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { exclusively } from './exclusively.mjs'
 import { step } from './step.mjs'
 
@@ -35,8 +36,19 @@ async function build(node, root) {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', join(root, 'web'), '--outDir', draft, '--emptyOutDir', '--logLevel', 'warn']
   await step('Building the page', node, args, { cwd: root, timeoutMs: 300_000 })
+  compress(draft)
   rmSync(built, { recursive: true, force: true })
   renameSync(draft, built)
+}
+
+/** Beside each text of the page the same compressed, once, so that the server has only to hand it over. */
+function compress(folder) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(js|css|html|svg)$/.test(name)) continue
+    const text = readFileSync(join(folder, name))
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(text))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(text))
+  }
 }
 
 function isFresh(root) {

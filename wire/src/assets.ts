@@ -14,14 +14,16 @@ export interface Assets {
 
 /**
  * Serves the files, and `index.html` for its root and every other address that a browser opens as a page. Files whose name
- * has a hash (`assets/…`) are kept by browsers for ever; all others are asked for anew.
+ * has a hash (`assets/…`) are kept by browsers for ever; all others are asked for anew. A file with `.br` or `.gz` beside it goes
+ * out compressed to those who take that.
  */
 export async function serveAssets(
   app: FastifyInstance,
   { dir, prefix = '/', notPages = ['/api/'] }: Assets,
   notFound: (request: FastifyRequest) => never,
 ): Promise<void> {
-  await app.register(staticFiles, { root: dir, serve: false, index: false, dotfiles: 'ignore', cacheControl: false })
+  const files = { root: dir, serve: false, index: false, dotfiles: 'ignore', cacheControl: false } as const
+  await app.register(staticFiles, { ...files, preCompressed: true })
   const root = prefix.endsWith('/') ? prefix : `${prefix}/`
 
   function send(request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { endpoint } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import { z } from 'zod'
@@ -276,6 +277,24 @@ test('the page is served with its files, and its own addresses lead to it, but n
       await answer.text()
     }
     assert.equal((await wire.post('/read', '{}')).status, 405)
+  } finally {
+    await rm(dir, { recursive: true })
+  }
+})
+
+test('a file that has its compressed text beside it goes out compressed, and whole to those who do not take that', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'wire-assets-'))
+  try {
+    const text = 'word '.repeat(100)
+    await writeFile(join(dir, 'app.js'), text)
+    await writeFile(join(dir, 'app.js.gz'), gzipSync(text))
+    await using wire = await openWire(one, { assets: { dir } })
+    const ask = (encodings: string) => fetch(`${wire.url}/app.js`, { headers: { 'accept-encoding': encodings } })
+    const [small, whole] = [await ask('br, gzip'), await ask('identity')]
+    assert.deepEqual([small.headers.get('content-encoding'), whole.headers.get('content-encoding')], ['gzip', null])
+    assert.match(small.headers.get('content-type') ?? '', /javascript/)
+    assert.match(small.headers.get('vary') ?? '', /accept-encoding/i)
+    assert.deepEqual([await small.text(), await whole.text()], [text, text])
   } finally {
     await rm(dir, { recursive: true })
   }

@@ -2,6 +2,7 @@ import type { Parley } from '@parley/client/client'
 import { follow } from '@parley/client/follow'
 import type { Delta, LogEvent } from '@parley/contract/events'
 import { client } from '../api.ts'
+import { kept } from './kept.ts'
 import { type Lives, withDelta, withoutStored } from './live.ts'
 
 /*
@@ -25,6 +26,8 @@ export interface OpenLog {
   subscribe(changed: () => void): () => void
   /** Loads what is before the first event; with a number, up to that one. */
   earlier(seq?: number): Promise<void>
+  /** Nothing is let go of until the result is called: somebody reads what is old. */
+  hold(): () => void
 }
 
 const pageSize = 100
@@ -40,6 +43,8 @@ const nothing: LogState = {
 /** Follows the conversation until the signal aborts. */
 export function openLog(id: string, signal: AbortSignal): OpenLog {
   let state = nothing
+  let fresh: LogEvent[] = []
+  let holders = 0
   const listeners = new Set<() => void>()
   let isTold = false
 
@@ -50,8 +55,19 @@ export function openLog(id: string, signal: AbortSignal): OpenLog {
     isTold = true
     setTimeout(() => {
       isTold = false
+      if (fresh.length > 0) state = { ...state, events: kept([...state.events, ...fresh], holders > 0) }
+      fresh = []
       for (const changed of listeners) changed()
     }, 16)
+  }
+
+  function hold(): () => void {
+    holders += 1
+    let isHeld = true
+    return () => {
+      if (isHeld) holders -= 1
+      isHeld = false
+    }
   }
 
   async function run(): Promise<void> {
@@ -65,7 +81,10 @@ export function openLog(id: string, signal: AbortSignal): OpenLog {
     const afterSeq = events.at(-1)?.seq ?? 0
     for await (const event of follow(told, id, { signal, live: true, afterSeq })) {
       if (event.seq === undefined) set({ lives: withDelta(state.lives, event as unknown as Delta) })
-      else set({ events: [...state.events, event as unknown as LogEvent], lives: withoutStored(state.lives, event) })
+      else {
+        fresh.push(event as unknown as LogEvent)
+        set({ lives: withoutStored(state.lives, event) })
+      }
     }
   }
   run().catch((error: unknown) => signal.aborted || set({ error, isLoaded: true }))
@@ -75,14 +94,12 @@ export function openLog(id: string, signal: AbortSignal): OpenLog {
     const from = Math.max(0, Math.min(seq ?? first, first) - 1 - pageSize)
     if (first <= 1 || state.isLoadingEarlier) return
     set({ isLoadingEarlier: true })
+    const release = hold()
     try {
-      const loaded: LogEvent[] = []
-      for (let after = from; after < first - 1; after = loaded.at(-1)?.seq ?? first) {
-        const page = await client.events.search({ params: { id }, query: { seq__gt: after, limit: pageSize } })
-        loaded.push(...(page.items as unknown as LogEvent[]))
-      }
-      set({ events: [...loaded.filter((event) => event.seq < first), ...state.events] })
+      const loaded = await range(id, from, first - 1)
+      set({ events: [...loaded, ...state.events] })
     } finally {
+      release()
       set({ isLoadingEarlier: false })
     }
   }
@@ -94,7 +111,25 @@ export function openLog(id: string, signal: AbortSignal): OpenLog {
       return () => listeners.delete(changed)
     },
     earlier,
+    hold,
   }
+}
+
+const pagesAtOnce = 4
+
+/** The events after `from` up to `to`. Numbers have no gaps, so every page is known before the first has come. */
+async function range(id: string, from: number, to: number): Promise<LogEvent[]> {
+  const pages = Array.from({ length: Math.ceil((to - from) / pageSize) }, (_, at) => from + at * pageSize)
+  const found: LogEvent[][] = []
+  for (let at = 0; at < pages.length; at += pagesAtOnce) {
+    const some = pages.slice(at, at + pagesAtOnce).map(async (after) => {
+      const limit = Math.min(pageSize, to - after)
+      const page = await client.events.search({ params: { id }, query: { seq__gt: after, limit } })
+      return page.items as unknown as LogEvent[]
+    })
+    found.push(...(await Promise.all(some)))
+  }
+  return found.flat()
 }
 
 /** The client, which also says when its live channel opens (null) and since when it is lost. */

@@ -36,6 +36,34 @@ test('what the agent says when it finishes is a message, and its own records are
   assert.deepEqual(items[0]?.kind === 'message' && items[0].content, said('Done.'))
 })
 
+test('an item that says the same as before is the same object, and a call that is answered is another', () => {
+  const [asked, other] = [call('d'), call('e')]
+  const before = timelineOf([asked, other])
+  const after = timelineOf([asked, other, result('d')])
+  assert.equal(after[1], before[1])
+  assert.notEqual(after[0], before[0])
+  assert.equal(before[0]?.kind === 'tool' && before[0].outcome, null)
+})
+
+test('a turn ends with what it took: time, tokens and cost since the message of a person', () => {
+  const at = (time: string, kind: LogEvent['kind'], fields: object) =>
+    event(kind, { timestamp: `2026-11-21T07:13:${time}Z`, ...fields })
+  const usage = { prompt_tokens: 100, completion_tokens: 20 }
+  const log = [
+    at('05.000', 'MessageEvent', { source: 'user', llm_message: { content: said('Go') } }),
+    at('06.000', 'LLMCallEvent', { usage, cost: 0.25 }),
+    at('07.000', 'LLMCallEvent', { usage, cost: null }),
+    at('08.500', 'ConversationStateUpdateEvent', { key: 'execution_status', value: 'finished' }),
+    at('09.500', 'ConversationStateUpdateEvent', { key: 'execution_status', value: 'idle' }),
+  ]
+  const ends = timelineOf(log).filter((item) => item.kind === 'turn')
+  assert.deepEqual(
+    ends.map(({ ms, tokens, cost }) => ({ ms, tokens, cost })),
+    [{ ms: 3500, tokens: 240, cost: 0.25 }],
+  )
+  assert.equal(timelineOf(log).at(-1), ends[0])
+})
+
 const piece = (offset: number, content: string, attempt = 1) =>
   ({ kind: 'StreamingDeltaEvent', response_id: 'r1', attempt, offset, content, reasoning_content: null }) as const
 

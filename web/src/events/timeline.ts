@@ -12,6 +12,16 @@ export type Item =
   | { kind: 'thought'; key: string; seq: number; text: string }
   | { kind: 'tool'; key: string; seq: number; action: Of<'ActionEvent'>; outcome: Outcome | null }
   | { kind: 'note'; key: string; seq: number; tone: 'calm' | 'warning' | 'error'; text: string }
+  | ({ kind: 'turn'; key: string; seq: number } & Turn)
+
+export type Tool = Extract<Item, { kind: 'tool' }>
+
+/** What the agent took from a message to its rest. `cost` in US dollars, null when no price is known. */
+export interface Turn {
+  ms: number
+  tokens: number
+  cost: number | null
+}
 
 export const textOf = (content: readonly Content[]): string =>
   content.map((part) => (part.type === 'text' ? part.text : '')).join('')
@@ -19,30 +29,84 @@ export const textOf = (content: readonly Content[]): string =>
 export const imagesOf = (content: readonly Content[]): string[] =>
   content.flatMap((part) => (part.type === 'image' ? part.image_urls : []))
 
-/** The items of a part of the log. A result whose action is before that part is left out. */
+/**
+ * The items of a part of the log. A result whose action is before that part is left out. An item that says the same as
+ * before is the same object, so that what draws it can tell.
+ */
 export function timelineOf(events: readonly LogEvent[]): Item[] {
   const items: Item[] = []
-  const calls = new Map<string, Extract<Item, { kind: 'tool' }>>()
+  const places = new Map<string, number>()
+  let turn: Spent | null = null
   for (const event of events) {
+    turn = spentAfter(turn, event)
     if (isOutcome(event)) {
-      const call = calls.get(event.tool_call_id)
-      if (call !== undefined) call.outcome = event
+      const place = places.get(event.tool_call_id) ?? -1
+      const call = items[place]
+      if (call?.kind === 'tool') items[place] = answered(call, event)
       continue
     }
-    if (event.kind === 'ActionEvent') {
-      items.push(...itemsOfAction(event))
-      const last = items.at(-1)
-      if (last?.kind === 'tool') calls.set(event.tool_call_id, last)
-      continue
+    items.push(...itemsOf(event))
+    if (event.kind === 'ActionEvent' && items.at(-1)?.kind === 'tool') places.set(event.tool_call_id, items.length - 1)
+    if (turn !== null && turn.calls > 0 && isRest(event)) {
+      items.push(endOf(turn, event))
+      turn = null
     }
-    const item = itemOf(event)
-    if (item !== undefined) items.push(item)
   }
   return items
 }
 
 const isOutcome = (event: LogEvent): event is Outcome =>
   event.kind === 'ObservationEvent' || event.kind === 'UserRejectObservation' || event.kind === 'AgentErrorEvent'
+
+/** Events never change, and neither do the items made of them alone. */
+const made = new WeakMap<LogEvent, Item[]>()
+
+function itemsOf(event: LogEvent): Item[] {
+  const known = made.get(event) ?? (event.kind === 'ActionEvent' ? itemsOfAction(event) : itemOf(event))
+  made.set(event, known)
+  return known
+}
+
+function answered(call: Tool, outcome: Outcome): Tool {
+  const [known] = made.get(outcome) ?? []
+  if (known?.kind === 'tool' && known.action === call.action) return known
+  const item: Tool = { ...call, outcome }
+  made.set(outcome, [item])
+  return item
+}
+
+interface Spent {
+  since: number
+  calls: number
+  tokens: number
+  cost: number | null
+}
+
+/** What has been spent since the last message of a person; null before one. */
+function spentAfter(turn: Spent | null, event: LogEvent): Spent | null {
+  if (event.kind === 'MessageEvent' && event.source === 'user')
+    return turn ?? { since: Date.parse(event.timestamp), calls: 0, tokens: 0, cost: null }
+  if (turn === null || event.kind !== 'LLMCallEvent') return turn
+  const tokens = turn.tokens + event.usage.prompt_tokens + event.usage.completion_tokens
+  const cost = event.cost === null ? turn.cost : (turn.cost ?? 0) + event.cost
+  return { ...turn, calls: turn.calls + 1, tokens, cost }
+}
+
+const isRest = (event: LogEvent): boolean =>
+  event.kind === 'ConversationStateUpdateEvent' &&
+  event.key === 'execution_status' &&
+  ['finished', 'idle', 'paused', 'error', 'stuck'].includes(String(event.value))
+
+const ends = new WeakMap<LogEvent, Extract<Item, { kind: 'turn' }>>()
+
+function endOf({ since, tokens, cost }: Spent, event: LogEvent): Item {
+  const known = ends.get(event)
+  const ms = Date.parse(event.timestamp) - since
+  if (known?.ms === ms && known.tokens === tokens) return known
+  const item = { kind: 'turn' as const, key: event.id, seq: event.seq, ms, tokens, cost }
+  ends.set(event, item)
+  return item
+}
 
 function itemsOfAction(action: Of<'ActionEvent'>): Item[] {
   const { id, seq, timestamp } = action
@@ -63,14 +127,14 @@ const plain = (text: string): Content => ({ type: 'text', text, cache_prompt: fa
 
 type Note = { tone: 'calm' | 'warning' | 'error'; text: string } | undefined
 
-function itemOf(event: LogEvent): Item | undefined {
+function itemOf(event: LogEvent): Item[] {
   const { id: key, seq } = event
   if (event.kind === 'MessageEvent') {
     const from = event.source === 'agent' ? 'agent' : 'user'
-    return { kind: 'message', key, seq, from, content: event.llm_message.content, at: event.timestamp }
+    return [{ kind: 'message', key, seq, from, content: event.llm_message.content, at: event.timestamp }]
   }
   const note = noteOf(event)
-  return note === undefined ? undefined : { kind: 'note', key, seq, ...note }
+  return note === undefined ? [] : [{ kind: 'note', key, seq, ...note }]
 }
 
 function noteOf(event: LogEvent): Note {
@@ -97,5 +161,5 @@ function noteOf(event: LogEvent): Note {
 }
 
 /** The tool calls at the end that nobody has answered yet. */
-export const pendingCalls = (items: readonly Item[]): Extract<Item, { kind: 'tool' }>[] =>
+export const pendingCalls = (items: readonly Item[]): Tool[] =>
   items.filter((item) => item.kind === 'tool').filter(({ outcome }) => outcome === null)
