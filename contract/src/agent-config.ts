@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LlmConfig } from './llm-config.ts'
+import { WebAddress } from './text.ts'
 
 /* An agent as data: its model, tools, context, condenser and critic. Unknown members are left out, not refused. */
 
@@ -58,8 +59,13 @@ export const IterativeRefinement = z
   })
   .meta({ id: 'IterativeRefinement' })
 
-const refinement = { iterative_refinement: IterativeRefinement.nullable().optional() }
-const critic = <K extends string>(kind: K) => z.looseObject({ kind: z.literal(kind), ...refinement }).meta({ id: kind })
+const judging = {
+  mode: z.enum(['finish_and_message', 'all_actions']).optional().meta({
+    description: '`all_actions`: it also judges after each answer that acts. Absent: only when the agent is done.',
+  }),
+  iterative_refinement: IterativeRefinement.nullable().optional(),
+}
+const critic = <K extends string>(kind: K) => z.looseObject({ kind: z.literal(kind), ...judging }).meta({ id: kind })
 
 /** Judges by the exit code of a command that runs in the working directory; `timeout` is in seconds. */
 export const CommandCritic = z
@@ -67,9 +73,25 @@ export const CommandCritic = z
     kind: z.literal('CommandCritic'),
     command: z.string().min(1).max(10_000),
     timeout: z.number().positive().max(3600).default(600),
-    ...refinement,
+    ...judging,
   })
   .meta({ id: 'CommandCritic' })
+
+/**
+ * A classifier outside. It is sent the conversation as chat messages and answers with a probability for each of its labels;
+ * one from `issue_threshold` on is named to the agent. `timeout` is in seconds.
+ */
+export const ApiBasedCritic = z
+  .object({
+    kind: z.literal('APIBasedCritic'),
+    api_url: WebAddress,
+    api_key: z.string().max(4096).nullable().optional(),
+    model: z.string().max(255).nullable().optional(),
+    issue_threshold: z.number().min(0).max(1).default(0.75),
+    timeout: z.number().positive().max(600).default(60),
+    ...judging,
+  })
+  .meta({ id: 'APIBasedCritic' })
 
 /** Who judges whether the work is done. */
 export const Critic = z.discriminatedUnion('kind', [
@@ -77,11 +99,18 @@ export const Critic = z.discriminatedUnion('kind', [
   critic('EmptyPatchCritic'),
   critic('PassCritic'),
   CommandCritic,
+  ApiBasedCritic,
 ])
 export type Critic = z.infer<typeof Critic>
 
-/** As reported from outside; kinds that Parley does not run itself are kept as they came. */
-export const ReportedCritic = z.discriminatedUnion('kind', [...Critic.options, critic('APIBasedCritic')])
+/** As reported from outside: what Parley would need to run it may be missing. */
+export const ReportedCritic = z.discriminatedUnion('kind', [
+  critic('AgentFinishedCritic'),
+  critic('EmptyPatchCritic'),
+  critic('PassCritic'),
+  CommandCritic,
+  critic('APIBasedCritic').meta({ id: 'ReportedAPIBasedCritic' }),
+])
 
 const fileName = z.string().max(1024).nullable().default(null)
 

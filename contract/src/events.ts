@@ -155,7 +155,13 @@ export interface EventBodies {
     rejection_source: 'user' | 'hook'
   }
   AgentErrorEvent: { tool_name: string; tool_call_id: string; error: string; classification?: Classification }
-  SystemPromptEvent: { system_prompt: Content; tools: unknown[]; dynamic_context: Content | null }
+  /** `prompt_version` is raised whenever a word of the stable text changes. */
+  SystemPromptEvent: {
+    system_prompt: Content
+    tools: unknown[]
+    dynamic_context: Content | null
+    prompt_version?: number
+  }
   ConversationStateUpdateEvent: { key: string; value: unknown }
   ConversationErrorEvent: { code: string; detail: string; classification?: Classification }
   PauseEvent: { reason?: string }

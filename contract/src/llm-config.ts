@@ -92,3 +92,78 @@ export const LlmConfig = z
   })
   .meta({ id: 'LlmConfig' })
 export type LlmConfig = z.infer<typeof LlmConfig>
+
+type Shape = Readonly<Record<string, z.ZodType>>
+type Unset<S extends Shape> = {
+  [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer Inner extends z.ZodType> ? Inner : S[K]>
+}
+
+/** The same members without their defaults: what is not said stays unsaid. */
+const unset = <S extends Shape>(shape: S): Unset<S> =>
+  Object.fromEntries(
+    Object.entries(shape).map(([name, one]) => [
+      name,
+      (one instanceof z.ZodDefault ? (one.unwrap() as z.ZodType) : one).optional(),
+    ]),
+  ) as unknown as Unset<S>
+
+/**
+ * What Parley does not do, by the member that asks for it. It is refused with these words: a setting without an effect is
+ * worse than none.
+ */
+const unsupportedLlm: readonly { field: keyof LlmConfig; asked: (value: unknown) => boolean; why: string }[] = [
+  {
+    field: 'fallback_strategy',
+    asked: (strategy) => Boolean((strategy as FallbackStrategy | null | undefined)?.profile_store_dir),
+    why: 'profile_store_dir names a folder of the server; profiles are in llm_profiles',
+  },
+  {
+    field: 'usage_id',
+    asked: (id) => typeof id === 'string' && id !== 'default',
+    why: 'calls are counted by what they are for: default, condenser and others',
+  },
+  { field: 'cloud_role_name', asked: Boolean, why: 'set temporary credentials of the role instead' },
+  { field: 'cloud_session_name', asked: Boolean, why: 'set temporary credentials of the role instead' },
+  { field: 'cloud_profile_name', asked: Boolean, why: 'names a file of the server; set an access key instead' },
+  { field: 'custom_tokenizer', asked: Boolean, why: 'tokens are counted by the provider; none are counted here' },
+  { field: 'native_tool_calling', asked: (on) => on === false, why: 'every provider here calls tools natively' },
+  {
+    field: 'disable_stop_word',
+    asked: (on) => on === true,
+    why: 'no stop word is sent, for tools are called natively',
+  },
+  {
+    field: 'enable_encrypted_reasoning',
+    asked: (on) => on === false,
+    why: 'nothing is stored at the provider, so reasoning can only come back encrypted',
+  },
+]
+
+function refuseUnsupported(llm: object, ctx: z.RefinementCtx): void {
+  for (const { field, asked, why } of unsupportedLlm) {
+    const value: unknown = Object.entries(llm).find(([name]) => name === field)?.[1]
+    if (asked(value)) ctx.addIssue({ code: 'custom', path: [field], message: `is not supported: ${why}` })
+  }
+}
+
+const more = {
+  api_mode: z.enum(['chat', 'responses']).nullable().optional().meta({
+    description: 'Which interface of `openai` is spoken. Absent: `chat` with a `base_url`, `responses` without.',
+  }),
+}
+
+const { model: _model, api_key: _key, base_url: _url, ...options } = LlmConfig.shape
+
+/** How a model is called. Its name, key and address stand elsewhere; unset members are the provider's defaults. */
+export const LlmOptions = z
+  .strictObject({ ...unset(options), ...more })
+  .superRefine(refuseUnsupported)
+  .meta({ id: 'LlmOptions' })
+export type LlmOptions = z.infer<typeof LlmOptions>
+
+/** A whole other model, for when the first cannot be reached. */
+export const LlmProfile = z
+  .strictObject({ ...unset(LlmConfig.shape), ...more, model: LlmConfig.shape.model })
+  .superRefine(refuseUnsupported)
+  .meta({ id: 'LlmProfile' })
+export type LlmProfile = z.infer<typeof LlmProfile>

@@ -53,6 +53,10 @@ export const maskedMcpConfig = (config: McpConfig): McpConfig => ({
   })),
 })
 
+/** The keys of servers that are reached over HTTP. */
+export const mcpKeys = (config: McpConfig | null): string[] =>
+  [...(config?.sse_servers ?? []), ...(config?.shttp_servers ?? [])].flatMap(({ api_key }) => api_key ?? [])
+
 const keyFor = (sent: { url: string; api_key: string | null }, stored: { url: string; api_key: string | null }[]) => {
   if (sent.api_key !== masked) return sent.api_key
   return stored.find((server) => server.url === sent.url)?.api_key ?? null

@@ -1,3 +1,4 @@
+import { changedAgentSettings, maskedAgentSettings } from './agent-settings.ts'
 import type { GitProvider } from './git-provider.ts'
 import { maskedMcpConfig, unmaskedMcpConfig } from './mcp-config.ts'
 import { defaultSettings } from './settings.ts'
@@ -24,9 +25,10 @@ export function changedSettings(stored: StoredSettings | undefined, update: Sett
   for (const field of secretFields) after[field] = keyAfter(before[field], update[field])
   if (after.llm_base_url === '') after.llm_base_url = null
   if (after.llm_model === '') after.llm_model = null
+  const hosts = { before: hostOf(before.llm_base_url), now: hostOf(after.llm_base_url) }
   // A stored key goes to the host it was given for and to no other.
-  const moved = hostOf(before.llm_base_url) !== hostOf(after.llm_base_url)
-  if (moved && keyAfter(null, update.llm_api_key) === null) after.llm_api_key = null
+  if (hosts.before !== hosts.now && keyAfter(null, update.llm_api_key) === null) after.llm_api_key = null
+  after.agent_settings = changedAgentSettings(before.agent_settings, update.agent_settings, hosts)
   if (after.mcp_config) after.mcp_config = unmaskedMcpConfig(after.mcp_config, before.mcp_config)
   return after
 }
@@ -39,6 +41,7 @@ export function shownSettings(
   return {
     ...stored,
     mcp_config: stored.mcp_config === null ? null : maskedMcpConfig(stored.mcp_config),
+    agent_settings: stored.agent_settings === null ? null : maskedAgentSettings(stored.agent_settings),
     llm_api_key: null,
     search_api_key: null,
     sandbox_api_key: null,

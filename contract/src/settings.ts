@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AgentSettings } from './agent-settings.ts'
 import { endpoint } from './endpoint.ts'
 import { gitProviders } from './git-provider.ts'
 import { ProviderTokensInput } from './git.ts'
@@ -59,6 +60,7 @@ const fields = {
   v1_enabled: z.boolean(),
   sandbox_grouping_strategy: GroupingStrategy,
   setup_script_required: z.boolean(),
+  agent_settings: AgentSettings.nullable(),
 }
 
 /** What is stored. Secrets are in it: never answered as it is. */
@@ -97,6 +99,7 @@ export const defaultSettings: StoredSettings = {
   v1_enabled: true,
   sandbox_grouping_strategy: 'NO_GROUPING',
   setup_script_required: false,
+  agent_settings: null,
 }
 
 /** A custom secret inside settings: its value, or its value and description. */

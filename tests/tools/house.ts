@@ -32,6 +32,8 @@ export interface HouseSetup {
   repositories?: Record<string, HostedRepository>
   /** Repositories that the forge lists, and cannot give. */
   unfilled?: Record<string, HostedRepository>
+  /** Further `host:port` that may be reached although private. */
+  privateHosts?: string[]
   env?: Record<string, string>
   clock?: Clock
 }
@@ -40,13 +42,14 @@ export async function openHouse({
   scripts,
   repositories = {},
   unfilled = {},
+  privateHosts: more = [],
   env = {},
   clock = systemClock,
 }: HouseSetup): Promise<House> {
   await using opened = new AsyncDisposableStack()
   const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
-  const privateHosts = [llm.url, forge.url].map((url) => new URL(url).host)
+  const privateHosts = [...[llm.url, forge.url].map((url) => new URL(url).host), ...more]
   const server = opened.use(await openTestServer({ privateHosts, env: { ...oftenAsked, ...env }, clock }))
   const ada = parley({ baseUrl: server.url, key: await server.keyOf('ada') })
   await useModel(ada, llm.url)

@@ -56,11 +56,15 @@ function skills(events: readonly LogEvent[], gone: ReadonlySet<string>): string 
   return texts.size === 0 ? null : `Skills in use:\n${[...texts.values()].slice(-mostSkills).join('\n')}`
 }
 
+/** Skills that messages brought up come up once, so what left with its message is told again. */
 function activated(events: readonly LogEvent[], gone: ReadonlySet<string>): string | null {
-  const names = events.flatMap((event) =>
-    event.kind === 'MessageEvent' && gone.has(event.id) ? (event.activated_skills ?? []) : [],
+  const texts = events.flatMap((event) =>
+    event.kind === 'MessageEvent' && gone.has(event.id) && event.activated_skills !== undefined
+      ? (event.extended_content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : []))
+      : [],
   )
-  return names.length === 0 ? null : `Skills that were at hand: ${[...new Set(names)].join(', ')}`
+  const kept = [...new Set(texts)].slice(-mostSkills).map((text) => cutMiddle(text, skillCharacters))
+  return kept.length === 0 ? null : `Skills at hand:\n${kept.join('\n')}`
 }
 
 const resultText = (event: LogEvent): string =>

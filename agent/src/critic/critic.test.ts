@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { Critic } from '@parley/contract/agent-config'
 import type { LogEvent } from '@parley/contract/events'
 import { systemClock as clock } from '@parley/store/clock'
+import type { z } from 'zod'
 import type { CriticResult } from '../loop/closing.ts'
 import { run } from '../loop/loop.ts'
 import { openTestSandbox, type TestSandbox } from '../testing-sandbox.ts'
@@ -9,7 +11,7 @@ import { actTool, calls, memoryLog, says, scriptedModel, testRun, userMessage, t
 import { finish } from '../tools/finish.ts'
 import { assertCritic } from './conformance.ts'
 import type { Scene } from './critic.ts'
-import { critics, type CriticConfig, type CriticKind } from './critics.ts'
+import { criticKinds, openCritic } from './critics.ts'
 import { sceneIn } from './scene.ts'
 
 let sandbox: TestSandbox
@@ -29,7 +31,7 @@ const hands = () => Promise.resolve(sandbox.hands)
 const shell = (script: string, dir: string) => sandbox.hands.run({ script, cwd: dir })
 
 async function tried(
-  critic: CriticConfig,
+  critic: z.input<typeof Critic>,
   turns: ScriptedTurn[],
   place: { workingDir: string; baseCommit: string },
   log = memoryLog(clock),
@@ -37,7 +39,9 @@ async function tried(
   log.arrive(userMessage('Go.'))
   const act = actTool(async (name) => (await shell(name, place.workingDir), 'did it'))
   const model = scriptedModel(turns, { clock })
-  const outcome = await run(testRun({ log, model, tools: [act, finish], hands, critic, ...place }))
+  const outcome = await run(
+    testRun({ log, model, tools: [act, finish], hands, critic: Critic.parse(critic), ...place }),
+  )
   return { log, model, outcome, results: resultsIn(log.stored) }
 }
 const resultsIn = (events: readonly LogEvent[]): CriticResult[] =>
@@ -50,7 +54,7 @@ const refining = { iterative_refinement: {} }
 
 test('the patch has what was committed, what was changed and what is new since the work began', async () => {
   const place = await repository('patch')
-  const scene = sceneIn({ hands, clock, finished: true, ...place })
+  const scene = sceneIn({ hands, clock, finished: true, history: [], ...place })
   assert.equal(await scene.patch(never), '')
   await shell('echo two > new', place.workingDir)
   assert.equal(await scene.patch(never), '?? new')
@@ -76,7 +80,7 @@ test('an agent that calls finish with nothing done is sent back, and its work is
 
 test('an agent that is never good enough is sent back three times in a turn, and as often in the next', async () => {
   const place = await repository('bounded')
-  const critic: CriticConfig = { kind: 'EmptyPatchCritic', ...refining }
+  const critic: z.input<typeof Critic> = { kind: 'EmptyPatchCritic', ...refining }
   const first = await tried(critic, [...twice(), ...twice()], place)
   assert.deepEqual([first.outcome.status, first.results.length], ['finished', 4])
   const second = await tried(critic, [...twice(), ...twice()], place, memoryLog(clock, first.log.stored))
@@ -85,7 +89,7 @@ test('an agent that is never good enough is sent back three times in a turn, and
 
 test('a worker that takes over neither judges the same ending again nor forgets how often the agent was sent back', async () => {
   const place = await repository('takeover')
-  const critic: CriticConfig = { kind: 'EmptyPatchCritic', iterative_refinement: { max_iterations: 1 } }
+  const critic: z.input<typeof Critic> = { kind: 'EmptyPatchCritic', iterative_refinement: { max_iterations: 1 } }
   const { log } = await tried(critic, twice(), place)
   const judged = log.stored.findLastIndex((event) => event.kind === 'ConversationStateUpdateEvent')
   for (const [upTo, expected] of [
@@ -93,15 +97,15 @@ test('a worker that takes over neither judges the same ending again nor forgets 
     [judged, 2],
   ] as const) {
     const next = memoryLog(clock, structuredClone(log.stored.slice(0, upTo)))
-    const options = { log: next, model: scriptedModel([], { clock }), tools: [finish], hands, critic, ...place }
-    assert.equal((await run(testRun(options))).status, 'finished')
+    const options = { log: next, model: scriptedModel([], { clock }), tools: [finish], hands, ...place }
+    assert.equal((await run(testRun({ ...options, critic: Critic.parse(critic) }))).status, 'finished')
     assert.equal(resultsIn(next.stored).length, expected)
   }
 })
 
 test('a command judges by its exit code, and the end of its output is what the agent is told', async () => {
   const place = await repository('command')
-  const critic: CriticConfig = {
+  const critic: z.input<typeof Critic> = {
     kind: 'CommandCritic',
     command: 'grep -q fixed file || { echo "1 test failed"; exit 1; }',
     ...refining,
@@ -127,14 +131,17 @@ test('a text instead of finish is judged but ends the run, and a critic that can
   )
 })
 
-for (const kind of Object.keys(critics) as CriticKind[]) {
+for (const kind of criticKinds) {
   test(`${kind} conforms`, async () => {
     const scene = (patch: string, finished: boolean, code: number | null): Scene => ({
       patch: async () => patch,
       run: async () => ({ code, output: 'output' }),
       finished,
+      history: [],
     })
-    const critic = critics[kind]({ kind, command: 'true' })
+    const parsed = Critic.parse({ kind, command: 'true', api_url: 'http://judge.example' })
+    const way = async () => Response.json({ probabilities: { success: 1 } })
+    const critic = openCritic(parsed, way)
     assert.equal(critic.kind, kind)
     await assertCritic(critic, [scene('', false, 1), scene('+x', true, 0), scene('+x', false, null)])
   })

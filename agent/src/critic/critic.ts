@@ -1,3 +1,5 @@
+import type { LogEvent } from '@parley/contract/events'
+
 /* Critics judge the work when the agent says that it is done. A bad judgement can send the agent back to it. */
 
 /** What a critic can look at. Each rejects when there is no sandbox to look into. */
@@ -8,6 +10,8 @@ export interface Scene {
   run(command: string, timeoutMs: number, signal: AbortSignal): Promise<{ code: number | null; output: string }>
   /** Whether the agent's last act was to call finish. */
   finished: boolean
+  /** The conversation so far. */
+  history: readonly LogEvent[]
 }
 
 export interface Verdict {
@@ -15,6 +19,8 @@ export interface Verdict {
   score: number
   /** For the agent and the user: what is missing. Null when nothing is. */
   message: string | null
+  /** What else the critic has to say, for programs. */
+  metadata?: Record<string, unknown>
 }
 
 export interface Critic {

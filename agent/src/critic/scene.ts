@@ -1,3 +1,4 @@
+import type { LogEvent } from '@parley/contract/events'
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import { runHook } from '../hooks/command.ts'
@@ -21,11 +22,13 @@ export interface SceneParts {
   baseCommit: string | null
   clock: Clock
   finished: boolean
+  history: readonly LogEvent[]
 }
 
 /** The work as a critic sees it, in the sandbox. */
-export const sceneIn = ({ hands, workingDir, baseCommit, clock, finished }: SceneParts): Scene => ({
+export const sceneIn = ({ hands, workingDir, baseCommit, clock, finished, history }: SceneParts): Scene => ({
   finished,
+  history,
   async patch(signal) {
     const args = [workingDir, baseCommit ?? emptyTree]
     const { run } = await hands(signal)

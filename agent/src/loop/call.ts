@@ -1,9 +1,11 @@
 import type { NewEvent } from '@parley/contract/events'
 import { ModelError } from '../model/model.ts'
+import { completionLog } from './completion-log.ts'
 import { mainUsage } from './events.ts'
 import { RunFailed } from './failure.ts'
+import { withFallbacks } from './fallback.ts'
 import { submitPrompts } from './prompts.ts'
-import { withRetries, type Called } from './retry.ts'
+import type { Called } from './retry.ts'
 import { shrink } from './shrink.ts'
 import { sizesByPart } from './size.ts'
 import { takeMessages } from './view.ts'
@@ -48,8 +50,8 @@ const imagesRemoved = (error: ModelError): NewEvent => ({
   level: 'warning',
 })
 
-function mainCall(work: Work, signal: AbortSignal): Promise<Called> {
-  const { journal, model } = work
+async function mainCall(work: Work, signal: AbortSignal): Promise<Called> {
+  const { journal } = work
   const request = {
     messages: takeMessages(journal.view),
     tools: work.tools.definitions,
@@ -57,5 +59,8 @@ function mainCall(work: Work, signal: AbortSignal): Promise<Called> {
     cacheKey: work.cacheKey,
     maxOutputTokens: work.policy.maxOutputTokens,
   }
-  return withRetries(work, { model, request, usageId: mainUsage, publish: journal.log.publish }, signal)
+  const asking = { request, usageId: mainUsage, publish: journal.log.publish }
+  const called = await withFallbacks(work, asking, signal)
+  if (work.logCompletions !== null) journal.write(completionLog(work.logCompletions, request, called))
+  return called
 }

@@ -1,4 +1,6 @@
-import { critics, refinementOf } from '../critic/critics.ts'
+import type { Critic } from '@parley/contract/agent-config'
+import type { Verdict } from '../critic/critic.ts'
+import { openCritic, refinementOf } from '../critic/critics.ts'
 import { sceneIn } from '../critic/scene.ts'
 import { criticKey, note, stateUpdate, stopHooksKey } from './events.ts'
 import { step } from './step.ts'
@@ -26,31 +28,46 @@ export interface CriticResult {
   attempt: number
   /** The agent was sent back to work. */
   refined: boolean
+  metadata?: Record<string, unknown>
 }
 
 async function satisfied(work: Work): Promise<boolean> {
   const { journal, critic: config } = work
   if (config === null) return true
   const { refinements, finished } = journal.state.closing
-  const critic = critics[config.kind](config)
-  const scene = sceneIn({ ...work, hands: work.hands.get, finished })
-  const verdict = await step(work, async (signal) => {
+  const verdict = await judged(work, config)
+  const refinement = refinementOf(config)
+  const low = refinement !== null && verdict.score !== null && verdict.score < refinement.threshold
+  const refined = low && finished && refinements < refinement.most
+  const words = refined ? [note(complaint(verdict.message))] : []
+  journal.write(resultEvent(config, verdict, { attempt: refinements + 1, refined }), ...words)
+  return !refined
+}
+
+/** A critic that judges every action is heard after each answer that acts; it only tells. */
+export async function judgeActions(work: Work): Promise<void> {
+  const { journal, critic: config } = work
+  if (config?.mode !== 'all_actions' || journal.state.ended) return
+  const verdict = await judged(work, config)
+  journal.write(resultEvent(config, verdict, { attempt: journal.state.closing.refinements + 1, refined: false }))
+}
+
+type Judged = Omit<Verdict, 'score'> & Pick<CriticResult, 'score'>
+
+const judged = (work: Work, config: Critic): Promise<Judged> =>
+  step(work, async (signal) => {
+    const { finished } = work.journal.state.closing
+    const scene = sceneIn({ ...work, hands: work.hands.get, finished, history: work.journal.log.events })
     try {
-      return await critic.judge(scene, signal)
+      return await openCritic(config, work.way).judge(scene, signal)
     } catch (error) {
       if (signal.aborted) throw signal.reason
       return { score: null, message: `It could not judge: ${error instanceof Error ? error.message : String(error)}` }
     }
   })
-  const refinement = refinementOf(config)
-  const low = refinement !== null && verdict.score !== null && verdict.score < refinement.threshold
-  const refined = low && finished && refinements < refinement.most
-  const success = (verdict.score ?? 0) >= 0.5
-  const result: CriticResult = { kind: critic.kind, ...verdict, success, attempt: refinements + 1, refined }
-  const words = refined ? [note(complaint(verdict.message))] : []
-  journal.write(stateUpdate(criticKey, result), ...words)
-  return !refined
-}
+
+const resultEvent = ({ kind }: Critic, verdict: Judged, facts: Pick<CriticResult, 'attempt' | 'refined'>) =>
+  stateUpdate(criticKey, { kind, ...verdict, success: (verdict.score ?? 0) >= 0.5, ...facts } satisfies CriticResult)
 
 const complaint = (message: string | null): string =>
   `Your work was looked at, and is not done yet: ${message ?? 'it was judged too low.'}\nGo on until that is mended, then call finish again.`

@@ -158,6 +158,9 @@ function prepare(options: RunOptions): Work {
     condenser: options.condenser ?? llmSummarizingCondenser(),
     analyzer: options.analyzer ?? null,
     critic: options.critic ?? null,
+    fallbacks: options.fallbacks ?? [],
+    logCompletions: options.logCompletions ?? null,
+    way: options.way ?? noWay,
     baseCommit: options.baseCommit ?? null,
     hooks: hooksOf(options, journal, hands),
     quietUpTo: { tokens: 0, events: 0 },
@@ -165,6 +168,8 @@ function prepare(options: RunOptions): Work {
     sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,
   }
 }
+
+const noWay: typeof fetch = () => Promise.reject(new Error('Services outside cannot be reached from here.'))
 
 function hooksOf({ hooks, cacheKey, workingDir, clock }: RunOptions, journal: Journal, hands: Work['hands']) {
   if (!hooks) return null

@@ -2,6 +2,7 @@ import { systemPrompt } from '../prompts/system.ts'
 import { propose } from '../tools/arguments.ts'
 import { execute } from './batch.ts'
 import { callModel } from './call.ts'
+import { judgeActions } from './closing.ts'
 import { confirmationStarted } from './confirm.ts'
 import { note, type NewOf } from './events.ts'
 import { checkLimits } from './limits.ts'
@@ -28,7 +29,9 @@ export async function turn(work: Work): Promise<Suspicion | null> {
     work.analyzer?.outside === true
       ? await step(work, (signal) => record(work, called, signal))
       : await record(work, called, work.signal)
-  if (calls.length > 0) await step(work, (signal) => execute(work, calls, signal))
+  if (calls.length === 0) return null
+  await step(work, (signal) => execute(work, calls, signal))
+  await judgeActions(work)
   return null
 }
 

@@ -1,8 +1,8 @@
+import type { Critic } from '@parley/contract/agent-config'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Condenser } from '../condense/condenser.ts'
-import type { CriticConfig } from '../critic/critics.ts'
 import type { Hooks } from '../hooks/hook.ts'
 import type { Log } from '../log.ts'
 import type { Model } from '../model/model.ts'
@@ -44,7 +44,7 @@ export interface RunOptions {
   /** Kept by the caller from run to run, so that the shell stays open; freed with `closeTools`. Own and freed unless said. */
   memory?: ToolMemory
   /** Judges the work when the agent says it is done; none unless given. */
-  critic?: CriticConfig | null
+  critic?: Critic | null
   /** The commit the work began from; null: there was none. */
   baseCommit?: string | null
   /** Commands that run in the sandbox at set moments. */
@@ -53,6 +53,12 @@ export interface RunOptions {
   analyzer?: Analyzer | null
   /** Keeps the history within the model's window. One that writes summaries unless said. */
   condenser?: Condenser
+  /** Asked one after the other when the model cannot be reached; each with its own retries. */
+  fallbacks?: readonly Model[]
+  /** Each call of the model is kept whole as an event, under a file name in this folder. Null: only its account. */
+  logCompletions?: string | null
+  /** How services outside are reached. Not at all unless given. */
+  way?: typeof fetch
   /** 0 to 1, for the jitter of retries. */
   random?: () => number
 }

@@ -111,6 +111,17 @@ test('the settings of a model reach its provider', async () => {
   )
 })
 
+test('a text longer than the settings allow is sent without its middle, and the prompt of the system whole', async () => {
+  const long = 'x'.repeat(1000)
+  const config = { model: 'vllm/q', base_url: 'http://127.0.0.1:1', max_message_chars: 200 }
+  const { body } = await sent(config, [system(long), user(long), calls('a'), result('a', long)])
+  const [first, ...others] = (body['messages'] as { role: string; content: string | null }[]).filter(
+    ({ role }) => role !== 'assistant',
+  )
+  assert.equal(first?.content, long)
+  for (const { content } of others) assert.ok((content?.length ?? 0) < 400, content ?? '')
+})
+
 test('settings of one provider reach that provider', async () => {
   const { body } = await sent({
     model: 'openai/gpt-5',

@@ -100,7 +100,8 @@ async function* attempt(own: Own, { request, signal, past, vision, deps }: Attem
   try {
     const dialect = provider.family.dialect
     const flat = config.force_string_serializer === true
-    const prompt = toPrompt(request.messages, plan.from, { dialect, vision, flat, marked: plan.marked })
+    const longest = config.max_message_chars ?? Number.POSITIVE_INFINITY
+    const prompt = toPrompt(request.messages, plan.from, { dialect, vision, flat, longest, marked: plan.marked })
     own.calls.set(call.signal, call.fetch)
     const { stream } = await own.language().doStream({ ...optionsOf(own, request), prompt, abortSignal: call.signal })
     yield* modelParts(stream, { writing: call.writing, strict: config.drop_params === false })

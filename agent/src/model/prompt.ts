@@ -1,4 +1,5 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { cutMiddle } from '../tools/observation.ts'
 import type { Dialect } from './family.ts'
 import type { ImagePart, Message, Part } from './model.ts'
 
@@ -16,6 +17,8 @@ export interface PromptOptions {
   vision: boolean
   /** Text parts of a message as one string. */
   flat: boolean
+  /** Characters of one text of a user or a tool; the middle of a longer one is left out. */
+  longest: number
   /** Places (indexes of `messages`) that get a cache marker. */
   marked: ReadonlySet<number>
 }
@@ -64,7 +67,8 @@ function convert(
   prompt: LanguageModelV4Prompt,
 ): ImagePart[] {
   if (message === undefined) return []
-  const { dialect, vision, flat, marked } = options
+  const { dialect, vision, flat, marked, longest } = options
+  const cut = (text: string) => (text.length > longest ? cutMiddle(text, longest) : text)
   const marker = dialect.marker !== null && marked.has(index) ? { providerOptions: dialect.marker } : {}
   const outside = message.role === 'system' && dialect.system === 'leading' && index >= leading
   switch (outside ? 'user' : message.role) {
@@ -72,7 +76,7 @@ function convert(
       prompt.push({ role: 'system', content: textOf(message.parts), ...marker })
       return []
     case 'user':
-      prompt.push({ role: 'user', content: userContent(message.parts, vision, flat), ...marker })
+      prompt.push({ role: 'user', content: userContent(message.parts, vision, flat, cut), ...marker })
       return []
     case 'assistant':
       prompt.push({ role: 'assistant', content: assistantContent(message.parts, dialect), ...marker })
@@ -80,7 +84,11 @@ function convert(
     case 'tool': {
       const results = message.parts.filter((part) => part.type === 'tool-result')
       const inside = vision && dialect.toolImages === 'inside'
-      prompt.push({ role: 'tool', content: results.map((result) => toolResult(result, inside, vision)), ...marker })
+      prompt.push({
+        role: 'tool',
+        content: results.map((result) => toolResult(result, inside, vision, cut)),
+        ...marker,
+      })
       return inside || !vision ? [] : results.flatMap(({ content }) => content.filter((part) => part.type === 'image'))
     }
   }
@@ -88,12 +96,14 @@ function convert(
 
 const textOf = (parts: readonly Part[]) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 
+type Cut = (text: string) => string
+
 const noImage = '[An image was left out: this model reads text only.]'
 
-function userContent(parts: readonly Part[], vision: boolean, flat: boolean): UserContent {
-  if (flat && parts.every((part) => part.type === 'text')) return [{ type: 'text' as const, text: textOf(parts) }]
+function userContent(parts: readonly Part[], vision: boolean, flat: boolean, cut: Cut): UserContent {
+  if (flat && parts.every((part) => part.type === 'text')) return [{ type: 'text' as const, text: cut(textOf(parts)) }]
   return parts.flatMap((part): UserContent => {
-    if (part.type === 'text') return [{ type: 'text' as const, text: part.text }]
+    if (part.type === 'text') return [{ type: 'text' as const, text: cut(part.text) }]
     if (part.type !== 'image') return []
     return vision ? [file(part)] : [{ type: 'text' as const, text: noImage }]
   })
@@ -133,16 +143,16 @@ function argumentsOf(json: string): unknown {
   return { malformed_arguments: json }
 }
 
-function toolResult({ id, name, content, isError }: ToolResult, inside: boolean, vision: boolean) {
+function toolResult({ id, name, content, isError }: ToolResult, inside: boolean, vision: boolean, cut: Cut) {
   const images = content.some((part) => part.type === 'image')
   const base = { type: 'tool-result' as const, toolCallId: id, toolName: name }
   if (images && inside) {
     const value = content.map((part) =>
-      part.type === 'text' ? { type: 'text' as const, text: part.text } : file(part),
+      part.type === 'text' ? { type: 'text' as const, text: cut(part.text) } : file(part),
     )
     return { ...base, output: { type: 'content' as const, value } }
   }
   const note = vision ? '[The image follows below.]' : noImage
-  const value = content.map((part) => (part.type === 'text' ? part.text : note)).join('\n')
+  const value = content.map((part) => (part.type === 'text' ? cut(part.text) : note)).join('\n')
   return { ...base, output: { type: isError ? ('error-text' as const) : ('text' as const), value } }
 }

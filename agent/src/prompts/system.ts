@@ -43,6 +43,7 @@ export function systemPrompt({ tools, clock, workingDir, secrets, systemSuffix }
     kind: 'SystemPromptEvent',
     source: 'agent',
     system_prompt: textContent(systemText),
+    prompt_version: promptVersion,
     tools: [...tools.definitions],
     dynamic_context: textContent(`\n\n${blocks.filter((block) => block !== null && block !== '').join('\n\n')}`),
   }

@@ -1,11 +1,10 @@
 import type { VendorAnalyzer } from '@parley/contract/confirmation'
-import type { Content, LogEvent } from '@parley/contract/events'
+import type { LogEvent } from '@parley/contract/events'
 import { z } from 'zod'
+import { called, type ChatMessage, chatMessages, withoutRisk } from '../chat-history.ts'
+import { limited } from '../limited-answer.ts'
 import { cutMiddle } from '../tools/observation.ts'
 import type { Analyzer, Finding, Judged } from './analyzer.ts'
-
-/** Bytes of the service's answer that are read. */
-const answerLimit = 64 * 1024
 
 const Answer = z.object({ violation: z.number().min(0).max(1), ipi: z.boolean().optional() })
 
@@ -59,58 +58,9 @@ function scored(
   return ipi === true ? { ...found, level: 'HIGH', reason: 'injected instruction' } : { ...found, level, reason: null }
 }
 
-async function limited(answer: Response): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of answer.body ?? []) {
-    pieces.push(piece)
-    if ((size += piece.byteLength) > answerLimit) throw new SyntaxError('too long')
-  }
-  return Buffer.concat(pieces).toString('utf8')
-}
-
-type ChatMessage = Record<string, unknown>
-
 function messagesOf(config: VendorAnalyzer, action: Judged, history: readonly LogEvent[]): ChatMessage[] {
   const cut = (text: string) => cutMiddle(text, config.max_message_chars)
-  const told = history.flatMap((event) => chatMessage(event, cut))
+  const told = history.flatMap((event) => chatMessages(event, cut))
   const recent = config.history_limit === 0 ? [] : told.slice(-config.history_limit)
   return [...recent, called(action.call.id, action.call.name, withoutRisk(action.call.arguments), cut)]
 }
-
-function chatMessage(event: LogEvent, cut: (text: string) => string): ChatMessage[] {
-  switch (event.kind) {
-    case 'SystemPromptEvent':
-      return [{ role: 'system', content: cut(textOf([event.system_prompt])) }]
-    case 'MessageEvent':
-      return [
-        { role: event.source === 'agent' ? 'assistant' : 'user', content: cut(textOf(event.llm_message.content)) },
-      ]
-    case 'ActionEvent':
-      return [called(event.tool_call_id, event.tool_name, withoutRisk(event.tool_call.arguments), cut)]
-    case 'ObservationEvent':
-      return [{ role: 'tool', tool_call_id: event.tool_call_id, content: cut(textOf(event.observation.content)) }]
-    case 'AgentErrorEvent':
-      return [{ role: 'tool', tool_call_id: event.tool_call_id, content: cut(event.error) }]
-    case 'UserRejectObservation':
-      return [{ role: 'tool', tool_call_id: event.tool_call_id, content: cut(event.rejection_reason) }]
-    default:
-      return []
-  }
-}
-
-const called = (id: string, name: string, args: string, cut: (text: string) => string): ChatMessage => ({
-  role: 'assistant',
-  content: null,
-  tool_calls: [{ id, type: 'function', function: { name, arguments: cut(args) } }],
-})
-
-/** The model's own rating would colour the judgement. */
-function withoutRisk(args: string): string {
-  if (!args.includes('security_risk')) return args
-  const { security_risk: _, ...rest } = JSON.parse(args) as Record<string, unknown>
-  return JSON.stringify(rest)
-}
-
-const textOf = (content: readonly Content[]): string =>
-  content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ')

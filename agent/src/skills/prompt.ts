@@ -1,4 +1,5 @@
 import { inside } from './activate.ts'
+import { settingsSource } from './given.ts'
 import { type Skill, skillType } from './skill.ts'
 
 /* What the system prompt says of skills: notes that always hold in full, of the others a line each. */
@@ -9,12 +10,22 @@ const lineLimit = 200
 
 /** Null when there is nothing to say. */
 export function skillsPrompt(skills: readonly Skill[]): string | null {
-  const blocks = [notesBlock(skills), listBlock(skills)].filter((block) => block !== null)
+  const blocks = [ownBlock(skills), notesBlock(skills), listBlock(skills)].filter((block) => block !== null)
   return blocks.length === 0 ? null : blocks.join('\n\n')
 }
 
+const notesIn = (skills: readonly Skill[]): Skill[] =>
+  skills.filter((skill) => skillType(skill) === 'repo' && skill.content !== '')
+
+/** What the user wrote into the settings is the user's word. */
+function ownBlock(skills: readonly Skill[]): string | null {
+  const own = notesIn(skills).filter(({ source }) => source === settingsSource)
+  if (own.length === 0) return null
+  return `Your user's notes:\n${own.map(({ content }) => content.slice(0, noteLimit)).join('\n\n')}`
+}
+
 function notesBlock(skills: readonly Skill[]): string | null {
-  const notes = skills.filter((skill) => skillType(skill) === 'repo' && skill.content !== '')
+  const notes = notesIn(skills).filter(({ source }) => source !== settingsSource)
   if (notes.length === 0) return null
   const text = notes.map(({ source, content }) => `# ${source}\n${content}`).join('\n\n')
   const cut =

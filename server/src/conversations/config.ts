@@ -3,6 +3,7 @@ import type { LlmConfig } from '@parley/agent/model/config'
 import { mergedHooks, type PinnedPlugin } from '@parley/agent/plugins/merge'
 import type { Skill } from '@parley/agent/skills/skill'
 import type { Critic } from '@parley/contract/agent-config'
+import type { AgentSettings } from '@parley/contract/agent-settings'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { McpConfig } from '@parley/contract/mcp-config'
 import type { StoredSettings } from '@parley/contract/settings'
@@ -24,6 +25,8 @@ export interface ConversationConfig {
   enable_default_condenser: boolean
   disabled_skills: string[]
   system_message_suffix: string | null
+  /** Told to the model with every message of the user. */
+  user_message_suffix?: string | null
   /** What the repository and the plugins say to agents, as it was at the start. */
   skills: Skill[]
   plugins: PinnedPlugin[]
@@ -37,6 +40,8 @@ export interface ConversationConfig {
 export interface SealedConfig {
   llm_api_key: string | null
   search_api_key: string | null
+  /** Has keys in it. Absent in conversations that were started before there were any. */
+  agent?: AgentSettings | null
   mcp_config: McpConfig | null
   /** Handed over with the start request; they win over stored secrets of the same name. */
   secrets: Record<string, string>
@@ -53,6 +58,7 @@ export function configOf(
   request: StartRequestEcho,
   extensions: Extensions,
 ): ConversationConfig {
+  const { agent_settings: agent } = settings
   return {
     llm: {
       model: modelOf(settings, request),
@@ -65,18 +71,23 @@ export function configOf(
     condenser_max_size: settings.condenser_max_size,
     enable_default_condenser: settings.enable_default_condenser,
     disabled_skills: settings.disabled_skills ?? [],
-    system_message_suffix: request.system_message_suffix,
+    system_message_suffix: joined([agent?.agent_context?.system_message_suffix, request.system_message_suffix]),
+    user_message_suffix: joined([agent?.agent_context?.user_message_prefix, agent?.agent_context?.user_message_suffix]),
     skills: extensions.skills,
     plugins: extensions.plugins,
     plugin_servers: extensions.mcp,
-    hook_config: mergedHooks([request.hook_config, extensions.hooks]),
+    hook_config: mergedHooks([request.hook_config, agent?.hook_config ?? null, extensions.hooks]),
     critic: request.critic ?? null,
   }
 }
 
+const joined = (texts: readonly (string | null | undefined)[]): string | null =>
+  texts.filter((text) => text !== null && text !== undefined && text !== '').join('\n\n') || null
+
 export const sealedOf = (settings: StoredSettings, secrets: Record<string, string>): SealedConfig => ({
   llm_api_key: settings.llm_api_key,
   search_api_key: settings.search_api_key,
+  agent: settings.agent_settings,
   mcp_config: settings.mcp_config,
   secrets,
 })

@@ -1,5 +1,7 @@
+import type { LlmConfig } from '@parley/agent/model/config'
 import { type Model, ModelError, type ModelRequest } from '@parley/agent/model/model'
 import { openModel } from '@parley/agent/model/models'
+import type { AgentSettings } from '@parley/contract/agent-settings'
 import type { Usage } from '@parley/contract/events'
 import type { Metrics } from '@parley/contract/metrics'
 import type { Clock } from '@parley/store/clock'
@@ -56,7 +58,7 @@ async function askModel(parts: TitleParts, subject: Subject, words: string, sign
   if (llm === undefined) return { title: null }
   const spent = Object.values(subject.metrics).reduce((sum, one) => sum + one.accumulated_cost, 0)
   if (typeof budget === 'number' && spent >= budget) return { title: null, why: 'The budget is used up.' }
-  const model = openModel({ ...llm, api_key: await keyOf(parts.seal, subject) }, parts)
+  const model = openModel({ ...(await sealedLlm(parts.seal, subject)), ...llm }, parts)
   try {
     const heard = await ask(model, subject.id, words, AbortSignal.any([signal, AbortSignal.timeout(thinkMs)]))
     return { title: titleFrom(heard.text), used: metricsOf(model, heard.usage, budget ?? null) }
@@ -68,13 +70,14 @@ async function askModel(parts: TitleParts, subject: Subject, words: string, sign
   }
 }
 
-async function keyOf(seal: Seal, { owner_id, id, sealed_config }: Subject): Promise<string | null> {
-  if (sealed_config === null) return null
+async function sealedLlm(seal: Seal, { owner_id, id, sealed_config }: Subject): Promise<Omit<LlmConfig, 'model'>> {
+  if (sealed_config === null) return {}
   // Closed by us when the conversation was made.
   const sealed = JSON.parse(await seal.open(owner_id, `conversation.sealed_config.${id}`, sealed_config)) as {
     llm_api_key: string | null
+    agent?: AgentSettings | null
   }
-  return sealed.llm_api_key
+  return { ...sealed.agent?.llm, api_key: sealed.llm_api_key }
 }
 
 const instruction =

@@ -38,9 +38,17 @@ export function toolsOf(
   const skill = invokeSkill(config.skills)
   const ours = (skill === null ? own : [...own, skill]).map((tool) => withRules(tool, config.skills, row.working_dir))
   // A planning agent changes nothing, and what another's server changes is not known.
-  const others = row.agent_type === 'plan' ? [] : (servers?.tools(namesOf(ours), null) ?? [])
-  return [...ours, ...others]
+  const { filter_tools_regex: filter = null } = sealed.agent ?? {}
+  const others = row.agent_type === 'plan' ? [] : (servers?.tools(namesOf(ours), filter) ?? [])
+  return [...ours.filter(wanted(sealed.agent?.include_default_tools ?? null)), ...others]
 }
+
+/** Tools of Parley that the agent may go without. Those that do the work are its own matter. */
+const optional: ReadonlySet<string> = new Set(['think', 'finish'])
+
+/** \`names\`: as \`include_default_tools\` has them; null: all. */
+const wanted = (names: readonly string[] | null) => (tool: Tool) =>
+  names === null || !optional.has(tool.name) || [tool.name, ...tool.aliases].some((name) => names.includes(name))
 
 const namesOf = (tools: readonly Tool[]): string[] => tools.flatMap((tool) => [tool.name, ...tool.aliases])
 

@@ -1,9 +1,12 @@
 import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
 import { type Masker, masker } from '@parley/agent/mask'
+import type { LlmConfig } from '@parley/agent/model/config'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
+import { secretsIn } from '@parley/contract/agent-settings'
 import type { LogEvent } from '@parley/contract/events'
+import { mcpKeys } from '@parley/contract/mcp-config'
 import type { Clock } from '@parley/store/clock'
 import type { Job } from '@parley/store/jobs'
 import type { Seal } from '@parley/store/seal'
@@ -69,11 +72,14 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const config = row.config as ConversationConfig
   const sealed = await sealedConfig(parts.seal, row)
   const secrets = await secretsOf(parts, row, sealed)
+  const agent = sealed.agent ?? {}
   const mask = masker([...secrets, ...keysOf(sealed)])
-  const model = openModel({ ...config.llm, api_key: sealed.llm_api_key }, { fetch: parts.fetch, clock: parts.clock })
+  const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
+  const model = modelFor({ ...agent.llm, ...config.llm, api_key: sealed.llm_api_key })
   const { events, memory, servers: held } = await recalled(parts, row.id)
   const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
-  const log = logOf(parts, job, { events, mask, appendFenced: metered(parts.append, row.metrics, facts) })
+  const appendFenced = metered(parts.append, row.metrics, facts)
+  const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
   const equipment = { row, config, sealed }
   const handed = handedOut(secrets)
   let servers = held
@@ -102,7 +108,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       log,
       model,
       memory,
-      ...policyOf(config, parts.fetch),
+      ...policyOf(config, agent, { fetch: parts.fetch, model: modelFor }),
       baseCommit: row.base_commit,
       clock: parts.clock,
       cacheKey: row.id,
@@ -119,10 +125,13 @@ interface LogParts {
   events: LogEvent[]
   mask: Masker
   appendFenced: AppendFenced
+  /** Whether an answer is shown while it is written. */
+  streams: boolean
 }
 
-const logOf = (parts: RunParts, job: Job, { events, mask, appendFenced }: LogParts): RunLog =>
-  runLog({
+function logOf(parts: RunParts, job: Job, { events, mask, appendFenced, streams }: LogParts): RunLog {
+  const shown = maskedDeltas(parts.live, job.key, mask)
+  return runLog({
     conversation: job.key,
     epoch: job.epoch,
     store: { after: parts.logs.after, appendFenced },
@@ -133,8 +142,9 @@ const logOf = (parts: RunParts, job: Job, { events, mask, appendFenced }: LogPar
       parts.recent.add(job.key, rows)
       parts.wake.tell(eventsTopic(job.key))
     },
-    publish: maskedDeltas(parts.live, job.key, mask),
+    publish: streams ? shown : (delta) => delta.kind !== 'StreamingDeltaEvent' && shown(delta),
   })
+}
 
 /** A paused sandbox is resumed by the run that needs it. */
 async function hands({ sandboxes }: RunParts, row: ConversationRow, signal: AbortSignal) {
@@ -177,10 +187,13 @@ async function secretsOf({ secrets }: RunParts, row: ConversationRow, sealed: Se
   return [...stored.map((one) => ({ ...one, description: one.description ?? '' })), ...handed]
 }
 
-const keysOf = (sealed: SealedConfig) =>
-  Object.entries({ LLM_API_KEY: sealed.llm_api_key, SEARCH_API_KEY: sealed.search_api_key }).flatMap(([name, value]) =>
-    value === null ? [] : [{ name, value }],
-  )
+/** What the agent works with and never sees. */
+const keysOf = ({ llm_api_key, search_api_key, agent, mcp_config }: SealedConfig) => [
+  ...(llm_api_key === null ? [] : [{ name: 'LLM_API_KEY', value: llm_api_key }]),
+  ...(search_api_key === null ? [] : [{ name: 'SEARCH_API_KEY', value: search_api_key }]),
+  ...secretsIn(agent ?? {}).map((value) => ({ name: 'AGENT_SETTINGS', value })),
+  ...mcpKeys(mcp_config).map((value) => ({ name: 'MCP_API_KEY', value })),
+]
 
 function handedOut(secrets: readonly SecretValue[]): RunOptions['secrets'] {
   const names = secrets.map(({ name, description }) => ({ name, description }))

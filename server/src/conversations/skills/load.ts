@@ -31,11 +31,13 @@ export interface Wanted {
   plugins: readonly PluginInput[]
   forge: ForgeAddress
   disabled: readonly string[]
+  /** Of the user's settings. */
+  own: readonly Skill[]
 }
 
 /** Rejects with `StartFailed` when a plugin cannot be had. What the repository says wins over plugins. */
 export async function loadExtensions(hands: Hands, wanted: Wanted, signal: AbortSignal): Promise<Extensions> {
-  const { dir, model, plugins, forge, disabled } = wanted
+  const { dir, model, plugins, forge, disabled, own } = wanted
   const loaded = []
   for (const plugin of plugins) {
     try {
@@ -47,15 +49,15 @@ export async function loadExtensions(hands: Hands, wanted: Wanted, signal: Abort
     }
   }
   const brought = mergedPlugins(loaded)
-  const own = await loadSkills(hands, dir, model, signal)
+  const found = await loadSkills(hands, dir, model, signal)
   const repository = await repositoryHooks(hands, dir)
   return {
     ...brought,
     hooks: mergedHooks([repository.hooks, brought.hooks]),
-    skills: mergedSkills([brought.skills, own.skills], disabled),
+    skills: mergedSkills([own, brought.skills, found.skills], disabled),
     problems: [
       ...loaded.flatMap((plugin) => plugin.problems),
-      ...own.problems,
+      ...found.problems,
       ...(repository.problem === null ? [] : [repository.problem]),
     ],
   }

@@ -1,4 +1,4 @@
-import { type UserMessage, withSkills } from '@parley/agent/skills/activate'
+import { type UserMessage, withSkills, withSuffix } from '@parley/agent/skills/activate'
 import { loadedSkill } from '@parley/agent/skills/skill'
 import { hookEvents } from '@parley/contract/hook-config'
 import type { ConfiguredHooks, LoadedSkill } from '@parley/contract/workspace'
@@ -18,8 +18,9 @@ export const skillsOf = (store: SkillStore) => ({
 
   /** The message with what it brings up and no earlier one has. */
   async told(conversation: string, message: UserMessage): Promise<UserMessage> {
-    const skills = await store.skills(conversation)
-    if (withSkills(message, skills, new Set()) === message) return message
-    return withSkills(message, skills, await store.broughtUp(conversation))
+    const { skills, suffix } = await store.spokenWith(conversation)
+    const mentions = withSkills(message, skills, new Set()) !== message
+    const told = mentions ? withSkills(message, skills, await store.broughtUp(conversation)) : message
+    return withSuffix(told, suffix)
   },
 })

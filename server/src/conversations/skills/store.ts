@@ -26,9 +26,15 @@ export function skillStore(database: Database) {
     },
 
     async skills(conversation: string): Promise<Skill[]> {
-      const rows = await database.rows(sql<{ skills: Skill[] | null }>`
-        select config->'skills' as skills from conversation where id = ${conversation}`)
-      return rows[0]?.skills ?? []
+      return (await this.spokenWith(conversation)).skills
+    },
+
+    /** What joins a message of the user. */
+    async spokenWith(conversation: string): Promise<{ skills: Skill[]; suffix: string | null }> {
+      const rows = await database.rows(sql<{ skills: Skill[] | null; suffix: string | null }>`
+        select config->'skills' as skills, config->>'user_message_suffix' as suffix
+        from conversation where id = ${conversation}`)
+      return { skills: rows[0]?.skills ?? [], suffix: rows[0]?.suffix ?? null }
     },
 
     async hooks(conversation: string): Promise<HookConfig | null> {

@@ -1,6 +1,6 @@
 import { withParameters } from '@parley/agent/plugins/parameters'
-import { type UserMessage, withSkills } from '@parley/agent/skills/activate'
-import type { Skill } from '@parley/agent/skills/skill'
+import { type UserMessage, withSkills, withSuffix } from '@parley/agent/skills/activate'
+import { givenSkills } from '@parley/agent/skills/given'
 import type { NewEvent } from '@parley/contract/events'
 import type { GitProvider } from '@parley/contract/git-provider'
 import type { Hands } from '@parley/sandbox/driver'
@@ -13,7 +13,7 @@ import type { Limits } from '../../limits.ts'
 import type { Sandboxes } from '../../sandboxes/service.ts'
 import { builtInSpec } from '../../sandboxes/service.ts'
 import type { SettingsService } from '../../settings/service.ts'
-import { configOf, modelOf, type SealedConfig, sealedOf } from '../config.ts'
+import { type ConversationConfig, configOf, modelOf, type SealedConfig, sealedOf } from '../config.ts'
 import { newRow } from '../log/record.ts'
 import { logStore } from '../log/store.ts'
 import { loadExtensions, noExtensions } from '../skills/load.ts'
@@ -113,6 +113,7 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
         dir: await workingDir(parts, task),
         model: modelOf(stored, task.request),
         plugins: task.request.plugins ?? [],
+        own: givenSkills(stored.agent_settings?.agent_context?.skills ?? []),
         disabled: stored.disabled_skills ?? [],
         forge: async (kind: GitProvider, name: string) => (await git.cloneSource(task.owner_id, kind, name)).url,
       }
@@ -169,7 +170,7 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   await store.transaction(async (rows, tx) => {
     // Ends the task first: from here on nobody can queue a message that this transaction does not see.
     if ((await rows.pass(task.id, 'READY')) === undefined) throw new workspace.StartFailed('the start was cancelled')
-    const events = firstEvents(fresh, await rows.queued(task.id), config.skills)
+    const events = firstEvents(fresh, await rows.queued(task.id), config)
     const wants = events.some((event) => event.kind === 'MessageEvent' && event.run !== false)
     const made = await conversationStore(tx).insert({
       id: task.conversation_id,
@@ -205,7 +206,9 @@ async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal):
   wake.tell(startTopic(task.id))
 }
 
-function firstEvents(task: StartTaskRow, queued: { content: unknown }[], skills: readonly Skill[]): NewEvent[] {
+type Spoken = Pick<ConversationConfig, 'skills' | 'user_message_suffix'>
+
+function firstEvents(task: StartTaskRow, queued: { content: unknown }[], config: Spoken): NewEvent[] {
   const notices = task.notices.map((said): NewEvent => ({
     kind: 'NoticeEvent',
     source: 'environment',
@@ -219,11 +222,14 @@ function firstEvents(task: StartTaskRow, queued: { content: unknown }[], skills:
     // Checked by the contract when it was queued.
     ...queued.map((message) => message.content as NonNullable<StartTaskRow['request']['initial_message']>['content']),
   ]
-  return [...notices, ...spoken(messages, skills)]
+  return [...notices, ...spoken(messages, config)]
 }
 
 /** Each message with the skills that it is the first to mention. */
-function spoken(messages: readonly UserMessage['llm_message']['content'][], skills: readonly Skill[]): NewEvent[] {
+function spoken(
+  messages: readonly UserMessage['llm_message']['content'][],
+  { skills, user_message_suffix }: Spoken,
+): NewEvent[] {
   const known = new Set<string>()
   return messages.map((content) => {
     const said: UserMessage = {
@@ -234,7 +240,7 @@ function spoken(messages: readonly UserMessage['llm_message']['content'][], skil
     }
     const event = withSkills(said, skills, known)
     for (const name of event.activated_skills ?? []) known.add(name)
-    return event
+    return withSuffix(event, user_message_suffix)
   })
 }
 
