@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { type Lookup, outbound, type OutboundOptions, OutboundRefused } from './outbound.ts'
+import { type Lookup, outbound, type OutboundOptions } from './outbound.ts'
+import { OutboundRefused } from './refused.ts'
 
 /** A server on loopback that counts who came. */
 async function canary(answer: http.RequestListener = (_, response) => response.end('seen')) {

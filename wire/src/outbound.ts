@@ -1,24 +1,15 @@
 import dns from 'node:dns'
 import { once } from 'node:events'
 import net from 'node:net'
-import { Agent, buildConnector, fetch as undiciFetch, Headers, type RequestInit, Response } from 'undici'
+import { Agent, buildConnector, Headers, type RequestInit, type Response } from 'undici'
 import { whyRefused } from './addresses.ts'
+import { exchange } from './exchange.ts'
+import { OutboundRefused } from './refused.ts'
 
 /*
  * The one way out. Addresses that users may write lead anywhere, so every dial classifies what a name resolved to and dials
  * exactly those addresses: between the check and the connection there is no second look-up that could answer otherwise.
  */
-
-/** An address that we do not dial, or an answer that we do not read. `message` is safe to show. */
-export class OutboundRefused extends Error {
-  override name = 'OutboundRefused'
-  readonly reason: 'address' | 'url' | 'redirect' | 'too_large'
-
-  constructor(reason: OutboundRefused['reason'], message: string) {
-    super(message)
-    this.reason = reason
-  }
-}
 
 export type Lookup = (host: string, options: dns.LookupAllOptions, done: LookupDone) => void
 type LookupDone = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void
@@ -62,7 +53,7 @@ export function outbound(options: OutboundOptions = {}): Outbound {
   const agent = guardedAgent(options, exempt, lookupFor)
 
   async function hop(url: URL, init: RequestInit, left: number): Promise<Response> {
-    const response = await undiciFetch(url, { ...init, redirect: 'manual', dispatcher: agent }).catch(unwrap)
+    const response = await exchange(agent, url, init, options.bodyCap ?? 50 * 1024 * 1024).catch(unwrap)
     const location = response.headers.get('location')
     if (response.status < 300 || response.status > 399 || response.status === 304 || location === null) return response
     await response.body?.cancel()
@@ -81,7 +72,7 @@ export function outbound(options: OutboundOptions = {}): Outbound {
       )
       const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal
       try {
-        return capped(await hop(check(url), { ...init, signal }, redirects), options.bodyCap ?? 50 * 1024 * 1024)
+        return await hop(check(url), { ...init, signal }, redirects)
       } finally {
         clearTimeout(timer)
       }
@@ -195,19 +186,4 @@ function redirected(init: RequestInit, from: URL, to: URL, status: number): Requ
     ([name]) => (from.origin === to.origin || harmless.has(name)) && !(isGetNow && name.startsWith('content-')),
   )
   return isGetNow ? { ...init, method: 'GET', body: null, headers } : { ...init, headers }
-}
-
-/** The same answer with an end to it, counted after decompression. */
-function capped(response: Response, cap: number): Response {
-  if (!response.body) return response
-  let left = cap
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, out) {
-      left -= chunk.byteLength
-      if (left >= 0) out.enqueue(chunk)
-      else out.error(new OutboundRefused('too_large', `the answer is larger than ${cap} bytes`))
-    },
-  })
-  const { status, statusText, headers } = response
-  return new Response(response.body.pipeThrough(counter), { status, statusText, headers })
 }

@@ -87,22 +87,40 @@ for (const config of configs) {
 }
 
 test('a step converts the new messages only, and a changed history is converted again', () => {
+  const first = [system('Rules.'), user('Begin.'), calls('a'), result('a')]
+  const grown = [...first, calls('b'), result('b')]
+  const after = (messages: Message[], cacheKey = 'c') => {
+    const past = history(messagesDialect, true, true)
+    const one = past.plan('c', first)
+    assert.equal(one.from, 0)
+    one.splice('{"messages":[{"n":1},{"n":2},{"n":3}]}')
+    const two = past.plan('c', grown)
+    assert.equal(two.from, 3)
+    assert.equal(
+      Buffer.from(two.splice('{"a":0,"messages":[{"n":3},{"n":4},{"n":5}]}')).toString(),
+      '{"a":0,"messages":[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]}',
+    )
+    return past.plan(cacheKey, messages).from
+  }
+  assert.equal(after([...grown, calls('c')]), 5)
+  assert.equal(after([...grown.slice(0, 3), result('z'), calls('c')]), 3)
+  assert.equal(after([system('Rules.'), ...grown.slice(1), calls('c')]), 0)
+  assert.equal(after([...grown, calls('c')], 'other'), 0)
+})
+
+test('of two calls at once the second converts all, and what is kept is of the last one', () => {
   const past = history(messagesDialect, true, true)
   const first = [system('Rules.'), user('Begin.'), calls('a'), result('a')]
-  const one = past.plan('c', first)
-  assert.equal(one.from, 0)
-  one.splice('{"messages":[{"n":1},{"n":2},{"n":3}]}')
-  const grown = [...first, calls('b'), result('b')]
-  const two = past.plan('c', grown)
-  assert.equal(two.from, 3)
+  past.plan('c', first).splice('{"messages":[{"n":1},{"n":2},{"n":3}]}')
+  const one = past.plan('c', [...first, calls('b')])
+  const other = past.plan('c', [...first.slice(0, 3), result('z'), calls('y')])
+  assert.deepEqual([one.from, other.from], [3, 0])
+  other.splice('{"messages":[{"n":1},{"n":2},{"z":3},{"z":4}]}')
   assert.equal(
-    Buffer.from(two.splice('{"a":0,"messages":[{"n":3},{"n":4},{"n":5}]}')).toString(),
-    '{"a":0,"messages":[{"n":1},{"n":2},{"n":3},{"n":4},{"n":5}]}',
+    Buffer.from(one.splice('{"messages":[{"n":3},{"n":4}]}')).toString(),
+    '{"messages":[{"n":1},{"n":2},{"n":3},{"n":4}]}',
   )
-  assert.equal(past.plan('c', [...grown, calls('c')]).from, 5)
-  assert.equal(past.plan('c', [...grown.slice(0, 3), result('z'), calls('c')]).from, 3)
-  assert.equal(past.plan('c', [system('Rules.'), ...grown.slice(1), calls('c')]).from, 0)
-  assert.equal(past.plan('other', [...grown, calls('c')]).from, 0)
+  assert.equal(past.plan('c', [...first, calls('b'), result('b')]).from, 4)
 })
 
 test('a batch of results is kept together, with the pictures that follow it', () => {

@@ -1,7 +1,7 @@
 import type { Dialect } from './family.ts'
 import type { Message } from './model.ts'
 import { leadingSystem, markedPlaces } from './prompt.ts'
-import { arraySpan } from './span.ts'
+import { arraySpan, type Span } from './span.ts'
 
 /*
  * A history only grows, and a call sends all of it. What the wire's library made of the unchanged part is kept as bytes, so
@@ -22,13 +22,13 @@ export interface Plan {
 }
 
 interface Kept {
-  messages: readonly Message[]
+  messages: Message[]
   /** Parts of each message: a message that has grown is another one. */
-  sizes: readonly number[]
+  sizes: number[]
   marked: ReadonlySet<number>
   bytes: Buffer
   /** Where each group ends, in messages and in bytes. */
-  groups: readonly Group[]
+  groups: Group[]
 }
 
 interface Group {
@@ -46,75 +46,85 @@ const nothing: Group = { messages: 0, bytes: 0 }
  */
 export function history(dialect: Dialect, caching: boolean, vision: boolean): History {
   const apart = vision && dialect.toolImages === 'after'
-  const kept = new Map<string, Kept>()
+  const all = new Map<string, Kept>()
   return {
     plan(cacheKey, messages) {
       const marked = caching && dialect.marker !== null ? markedPlaces(messages) : new Set<number>()
       const { list } = dialect
       if (list === null) return { from: 0, marked, splice: (body) => Buffer.from(body) }
-      const now = { messages: [...messages], sizes: messages.map(({ parts }) => parts.length), marked }
-      const old = usable(kept.get(cacheKey), now)
+      const kept = all.get(cacheKey) ?? { messages: [], sizes: [], marked, bytes: Buffer.alloc(0), groups: [] }
+      // It is this plan's alone until the body is made; a call at the same time starts from nothing.
+      all.delete(cacheKey)
+      const end = goBack(kept, messages, marked)
       const splice = (body: string) => {
-        const { sent, keep } = spliced(body, list, old, groupsOf(messages, old.end.messages, dialect, apart))
-        kept.delete(cacheKey)
-        if (keep.bytes.length <= mostBytes) kept.set(cacheKey, { ...now, ...keep })
-        for (const oldest of kept.keys()) if (kept.size > conversations) kept.delete(oldest)
+        const sent = spliced(kept, body, list, groupsOf(messages, end.messages, dialect, apart))
+        remember(kept, messages, marked)
+        if (kept.bytes.length <= mostBytes) all.set(cacheKey, kept)
+        for (const oldest of all.keys()) if (all.size > conversations) all.delete(oldest)
         return sent
       }
-      return { from: old.end.messages, marked, splice }
+      return { from: end.messages, marked, splice }
     },
   }
 }
 
-type Usable = { bytes: Buffer; groups: readonly Group[]; end: Group }
-
-/** What is kept, up to the last group that is the same now; at least one message is always left to convert. */
-function usable(kept: Kept | undefined, now: Pick<Kept, 'messages' | 'sizes' | 'marked'>): Usable {
-  if (kept === undefined) return { bytes: Buffer.alloc(0), groups: [], end: nothing }
+/** Drops what is not the same now; at least one message is always left to convert. Its end is answered. */
+function goBack(kept: Kept, messages: readonly Message[], marked: ReadonlySet<number>): Group {
   let same = 0
-  const most = Math.min(kept.messages.length, now.messages.length - 1)
-  while (same < most && isSame(kept, now, same)) same++
-  let count = kept.groups.length
-  while (count > 0 && (kept.groups[count - 1]?.messages ?? 0) > same) count--
-  const groups = count === kept.groups.length ? kept.groups : kept.groups.slice(0, count)
-  return { bytes: kept.bytes, groups, end: groups.at(-1) ?? nothing }
+  const most = Math.min(kept.messages.length, messages.length - 1)
+  while (same < most && isSame(kept, messages, same)) same++
+  for (const place of marked) if (!kept.marked.has(place)) same = Math.min(same, place)
+  for (const place of kept.marked) if (!marked.has(place)) same = Math.min(same, place)
+  while ((kept.groups.at(-1) ?? nothing).messages > same) kept.groups.pop()
+  return kept.groups.at(-1) ?? nothing
 }
 
 /** Only whole messages are added or exchanged, save that parts may be put to the end of one. */
-function isSame(
-  kept: Pick<Kept, 'messages' | 'sizes' | 'marked'>,
-  now: Pick<Kept, 'messages' | 'sizes' | 'marked'>,
-  i: number,
-) {
-  const [a, b] = [kept.messages[i], now.messages[i]]
-  const whole = a === b || (a !== undefined && b !== undefined && a.parts === b.parts && a.role === b.role)
-  return whole && kept.sizes[i] === now.sizes[i] && kept.marked.has(i) === now.marked.has(i)
+function isSame(kept: Kept, messages: readonly Message[], i: number): boolean {
+  const [a, b] = [kept.messages[i], messages[i]]
+  if (a === undefined || b === undefined || kept.sizes[i] !== b.parts.length) return false
+  return a === b || (a.parts === b.parts && a.role === b.role)
 }
 
-function spliced(body: string, list: string, old: Usable, added: Elements[]) {
-  const before = old.bytes.subarray(0, old.end.bytes)
+function remember(kept: Kept, messages: readonly Message[], marked: ReadonlySet<number>): void {
+  kept.marked = marked
+  const end = kept.groups.at(-1)?.messages ?? 0
+  kept.messages.length = kept.sizes.length = Math.min(kept.messages.length, end)
+  for (const message of messages.slice(kept.messages.length, end)) {
+    kept.messages.push(message)
+    kept.sizes.push(message.parts.length)
+  }
+}
+
+/** The body with the kept messages before its own, which are kept from now on: all but the last group, which may grow. */
+function spliced(kept: Kept, body: string, list: string, added: readonly Elements[]): Uint8Array {
+  const used = kept.groups.at(-1)?.bytes ?? 0
+  const before = kept.bytes.subarray(0, used)
   const span = arraySpan(body, list)
-  if (span === null) return { sent: Buffer.from(body), keep: { bytes: old.bytes, groups: old.groups } }
-  const comma = before.length > 0 && span.ends.length > 0 ? ',' : ''
+  if (span === null) return Buffer.from(body)
+  const comma = used > 0 && span.ends.length > 0 ? ',' : ''
   const sent = Buffer.concat([
     Buffer.from(body.slice(0, span.open)),
     before,
     Buffer.from(comma + body.slice(span.open)),
   ])
   const expected = added.reduce((sum, { elements }) => sum + elements, 0)
-  if (expected !== span.ends.length) return { sent, keep: { bytes: old.bytes, groups: old.groups } }
-  const groups = [...old.groups]
-  let text = ''
-  let [element, used] = [0, old.end.bytes]
+  if (expected === span.ends.length) keep(kept, body, span, added)
+  return sent
+}
+
+function keep(kept: Kept, body: string, span: Span, added: readonly Elements[]): void {
+  const before = kept.groups.at(-1)?.bytes ?? 0
+  let [element, used, text] = [0, before, '']
   for (const group of added.slice(0, -1)) {
     const start = element === 0 ? span.open : (span.ends[element - 1] ?? 0) + 1
     element += group.elements
     const piece = (used > 0 ? ',' : '') + body.slice(start, span.ends[element - 1])
     if (group.elements > 0) text += piece
     used += group.elements > 0 ? Buffer.byteLength(piece) : 0
-    groups.push({ messages: group.end, bytes: used })
+    kept.groups.push({ messages: group.end, bytes: used })
   }
-  return { sent, keep: { bytes: append(old.bytes, old.end.bytes, text), groups } }
+  kept.bytes = append(kept.bytes, before, text)
 }
 
 interface Elements {

@@ -50,12 +50,16 @@ export function leadingSystem(messages: readonly Message[]): number {
 export function markedPlaces(messages: readonly Message[]): Set<number> {
   const system = leadingSystem(messages)
   const asked = messages.slice(0, system).some(({ cache }) => cache === true)
-  const places: number[] = []
-  for (const [i, { cache }] of messages.entries()) {
-    const ends = i === messages.length - 1 || (i === system - 1 && !asked)
-    if (cache === true || ends) places.push(i)
+  const isPlace = (i: number) =>
+    messages[i]?.cache === true || i === messages.length - 1 || (i === system - 1 && !asked)
+  const places = new Set<number>()
+  for (let i = messages.length - 1; i >= 0 && places.size < 3; i--) if (isPlace(i)) places.add(i)
+  for (let i = 0; i < messages.length && !places.has(i); i++) {
+    if (!isPlace(i)) continue
+    places.add(i)
+    break
   }
-  return new Set(places.length <= 4 ? places : [...places.slice(0, 1), ...places.slice(-3)])
+  return places
 }
 
 /** Appends the converted message; answers the images that must follow the run of tool results. */

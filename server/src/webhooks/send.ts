@@ -1,6 +1,7 @@
 import type { WebhookCall } from '@parley/contract/webhook-subscriptions'
 import type { Clock } from '@parley/store/clock'
-import { type Outbound, OutboundRefused } from '@parley/wire/outbound'
+import type { Outbound } from '@parley/wire/outbound'
+import { OutboundRefused } from '@parley/wire/refused'
 import { record } from '../conversations/service.ts'
 import type { Signer } from './sign.ts'
 import type { Answered, DueRow, SubscriptionRow, WebhookStore } from './store.ts'

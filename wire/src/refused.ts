@@ -1,0 +1,10 @@
+/** An address that we do not dial, or an answer that we do not read. `message` is safe to show. */
+export class OutboundRefused extends Error {
+  override name = 'OutboundRefused'
+  readonly reason: 'address' | 'url' | 'redirect' | 'too_large'
+
+  constructor(reason: OutboundRefused['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
