@@ -53,6 +53,7 @@ const slices = [
   'webhooks',
   'shared',
   'v0',
+  'usage',
   'health',
   'docs',
 ]

@@ -22,10 +22,18 @@ import {
   searchRepositories,
   searchSuggestedTasks,
 } from './git.ts'
-import { getAlive, getHealth, getReady, getServerInfo, getWebClientConfig } from './health.ts'
+import {
+  examineServer,
+  getAlive,
+  getHealth,
+  getReady,
+  getServerInfo,
+  getWebClientConfig,
+  listLimits,
+} from './health.ts'
 import { createKey, deleteKey, getCurrentKey, listKeys, rotateKey } from './keys.ts'
 import { postMessage, sendMessage } from './message.ts'
-import { searchModelProviders, searchModels } from './models.ts'
+import { searchModelProviders, searchModels, testModel } from './models.ts'
 import { queueMessage } from './pending-messages.ts'
 import { getSandboxSpecs, listSandboxSecrets, readSandboxSecret, searchSandboxSpecs } from './sandbox-specs.ts'
 import {
@@ -38,7 +46,7 @@ import {
   searchSandboxes,
 } from './sandboxes.ts'
 import { createSecret, deleteSecret, listSecrets, searchSecrets, updateSecret } from './secrets.ts'
-import { getSettings, updateSettings } from './settings.ts'
+import { getSettings, testMcpServer, updateSettings } from './settings.ts'
 import {
   countSharedEvents,
   getSharedConversations,
@@ -54,15 +62,21 @@ import {
   startConversation,
   streamStart,
 } from './start-tasks.ts'
+import { getUsage } from './usage.ts'
 import {
   acceptInvitation,
   changePassword,
+  changePerson,
   claimOwner,
   createInvitation,
   deleteInvitation,
+  endSession,
   finishSso,
   getMe,
   listInvitations,
+  listPeople,
+  listSessions,
+  removePerson,
   signIn,
   signOut,
   startSso,
@@ -155,7 +169,7 @@ export const api = {
     update: updateSecret,
     delete: deleteSecret,
   },
-  settings: { get: getSettings, update: updateSettings },
+  settings: { get: getSettings, update: updateSettings, testMcp: testMcpServer },
   git: {
     installations: searchInstallations,
     repositories: searchRepositories,
@@ -165,9 +179,10 @@ export const api = {
     connect: connectGitProviders,
     disconnect: disconnectGitProviders,
   },
-  models: { search: searchModels, providers: searchModelProviders },
+  models: { search: searchModels, providers: searchModelProviders, test: testModel },
   keys: { list: listKeys, create: createKey, delete: deleteKey, rotate: rotateKey, current: getCurrentKey },
   audit: { search: searchAudit },
+  usage: { get: getUsage },
   users: {
     me: getMe,
     updateMe,
@@ -175,6 +190,11 @@ export const api = {
     signIn,
     signOut,
     changePassword,
+    list: listPeople,
+    change: changePerson,
+    remove: removePerson,
+    listSessions,
+    endSession,
     listInvitations,
     createInvitation,
     deleteInvitation,
@@ -205,6 +225,8 @@ export const api = {
     ready: getReady,
     serverInfo: getServerInfo,
     webClientConfig: getWebClientConfig,
+    examine: examineServer,
+    limits: listLimits,
   },
   v0: { start: startV0Conversation, get: getV0Conversation },
 } as const

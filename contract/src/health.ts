@@ -89,3 +89,44 @@ export const getWebClientConfig = endpoint({
     returns: { version: '0.1.0', claimed: true, sign_in: ['password'], git_providers: ['forge_a', 'open_forge'] },
   },
 })
+
+/** One thing that was looked at. `fatal`: nothing works without it. `fix`: the command or setting that mends it. */
+export const Finding = z
+  .object({
+    check: z.string(),
+    ok: z.boolean(),
+    fatal: z.boolean(),
+    detail: z.string(),
+    fix: z.string().nullable(),
+  })
+  .meta({ id: 'Finding' })
+export type Finding = z.infer<typeof Finding>
+
+const exampleFinding = { check: 'database', ok: true, fatal: true, detail: 'It answers in 2 ms.', fix: null }
+
+export const examineServer = endpoint({
+  method: 'POST',
+  path: '/api/v1/server/doctor',
+  summary: 'Examine the server',
+  description:
+    'For the owner of the server: whether the database answers, there is room on the disk, and sandboxes are isolated, as ' +
+    '`parley doctor` says it. Starts a sandbox to see, so it takes a few seconds.',
+  access: 'settings:write',
+  returns: z.array(Finding),
+  fails: ['insufficient_scope', 'unavailable'],
+  example: { returns: [exampleFinding] },
+})
+
+/** One bound of the server, as a limits file names it: `sandboxes.per_user`. Amounts have their unit. */
+export const Limit = z.object({ name: z.string(), value: z.string(), is_default: z.boolean() }).meta({ id: 'Limit' })
+export type Limit = z.infer<typeof Limit>
+
+export const listLimits = endpoint({
+  method: 'GET',
+  path: '/api/v1/server/limits',
+  summary: 'List the bounds of the server',
+  description: 'What the operator has bounded, each by its name in the limits file, and whether it is the default.',
+  access: 'settings:read',
+  returns: z.array(Limit),
+  example: { returns: [{ name: 'sandboxes.per_user', value: '10', is_default: true }] },
+})

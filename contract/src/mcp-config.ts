@@ -32,6 +32,17 @@ export const StdioServer = z
   .meta({ id: 'StdioServer' })
 export type StdioServer = z.infer<typeof StdioServer>
 
+/** A server that is reached by address, to be tried before or after it is stored. */
+export const McpTestRequest = z
+  .object({ kind: z.enum(['shttp', 'sse']), url: WebAddress, api_key: apiKey })
+  .meta({ id: 'McpTestRequest' })
+export type McpTestRequest = z.infer<typeof McpTestRequest>
+
+export const McpTest = z
+  .object({ ok: z.boolean(), tools: z.array(z.string()), detail: z.string().nullable() })
+  .meta({ id: 'McpTest' })
+export type McpTest = z.infer<typeof McpTest>
+
 export const McpConfig = z
   .object({
     sse_servers: z.array(SseServer).max(50).default([]),
@@ -57,7 +68,11 @@ export const maskedMcpConfig = (config: McpConfig): McpConfig => ({
 export const mcpKeys = (config: McpConfig | null): string[] =>
   [...(config?.sse_servers ?? []), ...(config?.shttp_servers ?? [])].flatMap(({ api_key }) => api_key ?? [])
 
-const keyFor = (sent: { url: string; api_key: string | null }, stored: { url: string; api_key: string | null }[]) => {
+/** The key of a server that was sent: a mask stands for what is stored for the same address. */
+export const keyFor = (
+  sent: { url: string; api_key: string | null },
+  stored: { url: string; api_key: string | null }[],
+) => {
   if (sent.api_key !== masked) return sent.api_key
   return stored.find((server) => server.url === sent.url)?.api_key ?? null
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { QueryBoolean, page, pageQuery } from './page.ts'
+import { SettingsUpdate } from './settings.ts'
 
 /** A model that can be chosen. `verified`: known to work with tools. */
 export const Model = z
@@ -40,4 +41,36 @@ export const searchModelProviders = endpoint({
   returns: ModelProviderPage,
   fails: ['malformed_page_id'],
   example: { returns: { items: [{ name: 'parley', verified: true }], next_page_id: null } },
+})
+
+/** How a model answered: `code` says what kind of failure it is, `detail` what to do or what it said. */
+export const ModelTest = z
+  .object({
+    ok: z.boolean(),
+    model: z.string(),
+    latency_ms: z.int().min(0),
+    code: z.string().nullable(),
+    detail: z.string().nullable(),
+  })
+  .meta({ id: 'ModelTest' })
+export type ModelTest = z.infer<typeof ModelTest>
+
+export const testModel = endpoint({
+  method: 'POST',
+  path: '/api/v1/config/models/test',
+  summary: 'Try a model',
+  description:
+    'Asks the model for one word, with what is sent; what is absent is as in the settings, and nothing is stored. A stored ' +
+    'key is used only for the address it was given for. A failure is an answer with `ok: false`.',
+  access: 'settings:write',
+  body: z.object({
+    llm_model: SettingsUpdate.shape.llm_model,
+    llm_api_key: SettingsUpdate.shape.llm_api_key,
+    llm_base_url: SettingsUpdate.shape.llm_base_url,
+  }),
+  returns: ModelTest,
+  example: {
+    body: { llm_model: 'openai/gpt-5', llm_api_key: 'not-a-real-key' },
+    returns: { ok: true, model: 'openai/gpt-5', latency_ms: 840, code: null, detail: null },
+  },
 })

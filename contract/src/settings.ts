@@ -3,7 +3,7 @@ import { AgentSettings } from './agent-settings.ts'
 import { endpoint } from './endpoint.ts'
 import { gitProviders } from './git-provider.ts'
 import { ProviderTokensInput } from './git.ts'
-import { McpConfig } from './mcp-config.ts'
+import { McpConfig, McpTest, McpTestRequest } from './mcp-config.ts'
 import { SecretName } from './secret-names.ts'
 import { ModelName } from './start-request.ts'
 import { WebAddress, line } from './text.ts'
@@ -178,5 +178,21 @@ export const updateSettings = endpoint({
   example: {
     body: { llm_model: 'openai/gpt-5', llm_api_key: 'not-a-real-key', max_budget_per_task: 2.5 },
     returns: { message: 'Settings stored' },
+  },
+})
+
+export const testMcpServer = endpoint({
+  method: 'POST',
+  path: '/api/v1/settings/mcp/test',
+  summary: 'Try an MCP server',
+  description:
+    'Connects to the address and lists its tools; nothing is stored. A masked key is the one that is stored for the same ' +
+    'address. A failure is an answer with `ok: false`. Programs run in a sandbox and are tried when a conversation starts.',
+  access: 'settings:write',
+  body: McpTestRequest,
+  returns: McpTest,
+  example: {
+    body: { kind: 'shttp', url: 'https://mcp.example/mcp', api_key: null },
+    returns: { ok: true, tools: ['search', 'fetch'], detail: null },
   },
 })

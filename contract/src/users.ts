@@ -118,6 +118,89 @@ export const changePassword = endpoint({
   },
 })
 
+/** A person as the owner of the server sees them. */
+export const Person = z.object({ ...User.shape, last_seen_at: Timestamp.nullable() }).meta({ id: 'Person' })
+export type Person = z.infer<typeof Person>
+
+const examplePerson = { ...exampleUser, last_seen_at: exampleTime }
+const ownersOnly = ['not_found', 'malformed_id', 'insufficient_scope', 'state_conflict'] as const
+
+export const listPeople = endpoint({
+  method: 'GET',
+  path: '/api/v1/users',
+  summary: 'List people',
+  description: 'For the owner of the server: everybody who has an account, and when they last used the page or a key.',
+  access: 'keys:admin',
+  returns: z.array(Person),
+  fails: ['insufficient_scope'],
+  example: { returns: [examplePerson] },
+})
+
+export const changePerson = endpoint({
+  method: 'PATCH',
+  path: '/api/v1/users/{id}',
+  summary: 'Change the role of a person',
+  description: 'For the owner of the server. There is one owner: who makes another person that becomes a member.',
+  access: 'keys:admin',
+  params: z.object({ id: IdInput }),
+  body: z.object({ role: UserRole }),
+  returns: User,
+  fails: ownersOnly,
+  example: { body: { role: 'owner' }, returns: exampleUser },
+})
+
+export const removePerson = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/users/{id}',
+  summary: 'Remove a person',
+  description:
+    'For the owner of the server. Their keys and sessions are void at once; their conversations, sandboxes, settings and ' +
+    'secrets go for good. The owner cannot be removed.',
+  access: 'keys:admin',
+  params: z.object({ id: IdInput }),
+  returns: z.object({ success: z.literal(true) }),
+  fails: ownersOnly,
+  example: { returns: { success: true } },
+})
+
+/** A browser that is signed in. `current`: the one that asks. */
+export const BrowserSession = z
+  .object({ id: Id, created_at: Timestamp, last_seen_at: Timestamp, expires_at: Timestamp, current: z.boolean() })
+  .meta({ id: 'BrowserSession' })
+export type BrowserSession = z.infer<typeof BrowserSession>
+
+export const listSessions = endpoint({
+  method: 'GET',
+  path: '/api/v1/users/sessions',
+  summary: 'List browser sessions',
+  description: 'Where the caller is signed in, the last used first.',
+  access: 'keys:admin',
+  returns: z.array(BrowserSession),
+  example: {
+    returns: [
+      {
+        id: exampleIds.task,
+        created_at: exampleTime,
+        last_seen_at: exampleTime,
+        expires_at: '2026-12-21T07:13:05.120Z',
+        current: true,
+      },
+    ],
+  },
+})
+
+export const endSession = endpoint({
+  method: 'DELETE',
+  path: '/api/v1/users/sessions/{id}',
+  summary: 'End a browser session',
+  description: 'Signs that browser out at once.',
+  access: 'keys:admin',
+  params: z.object({ id: IdInput }),
+  returns: z.object({ success: z.literal(true) }),
+  fails: ['not_found', 'malformed_id'],
+  example: { returns: { success: true } },
+})
+
 /** An invitation as it is listed. The link is shown once, when it is made. */
 export const Invitation = z
   .object({

@@ -95,13 +95,22 @@ export function readLimits(path: string): Limits {
 }
 
 /** The limits as a limits file would say them, with units. What is printed can be read again. */
-export function showLimits(limits: Limits): string {
-  const said: unknown = JSON.parse(JSON.stringify(limits), (name, value: unknown) => {
+export const showLimits = (limits: Limits): string => stringify(saidIn(limits))
+
+/** Each limit by the path of its name: `sandboxes.per_user`. */
+export function namedLimits(limits: Limits): Map<string, string> {
+  const names = (said: unknown, path: string): [string, string][] =>
+    typeof said === 'object' && said !== null
+      ? Object.entries(said).flatMap(([name, inner]) => names(inner, path === '' ? name : `${path}.${name}`))
+      : [[path, String(said)]]
+  return new Map(names(saidIn(limits), ''))
+}
+
+const saidIn = (limits: Limits): unknown =>
+  JSON.parse(JSON.stringify(limits), (name, value: unknown) => {
     if (typeof value !== 'number' || plainNumbers.has(name)) return value
     return sizes.has(name) ? inUnits(value, sizeUnits) : inUnits(value, durationUnits)
   })
-  return stringify(said)
-}
 
 const plainNumbers = new Set(['per_user', 'conversations_per_sandbox', 'processes', 'cpu', 'requests', 'default'])
 const sizes = new Set(['memory', 'disk'])

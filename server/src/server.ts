@@ -54,6 +54,7 @@ import { freePort } from './free-port.ts'
 import { gitRoutes } from './git/routes.ts'
 import { gitService } from './git/service.ts'
 import { gitStore } from './git/store.ts'
+import { examination } from './health/examine.ts'
 import { healthRoutes } from './health/routes.ts'
 import { healthService, type Readiness } from './health/service.ts'
 import { version } from './health/version.ts'
@@ -61,6 +62,7 @@ import type { Log } from './log.ts'
 import { migrations } from './migrations/migrations.ts'
 import { modelRoutes } from './models/routes.ts'
 import { modelService } from './models/service.ts'
+import { modelTrier } from './models/try.ts'
 import { pageFolder } from './page-folder.ts'
 import { processJob, processJobKind, watchLogs } from './processors/service.ts'
 import { processorStore } from './processors/store.ts'
@@ -78,12 +80,17 @@ import { secretStore } from './secrets/store.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { settingsService } from './settings/service.ts'
 import { settingsStore } from './settings/store.ts'
+import { mcpTrier } from './settings/try-mcp.ts'
 import { sharedRoutes } from './shared/routes.ts'
 import { sharedService } from './shared/service.ts'
 import { sharedStore } from './shared/store.ts'
 import { heard } from './stirs.ts'
+import { usageRoutes } from './usage/routes.ts'
+import { usageService } from './usage/service.ts'
+import { usageStore } from './usage/store.ts'
 import { invitationsOf } from './users/invitations.ts'
 import { openOidc } from './users/oidc.ts'
+import { peopleOf } from './users/people.ts'
 import { userRoutes } from './users/routes.ts'
 import { userService } from './users/service.ts'
 import { ssoCookies } from './users/sso-cookie.ts'
@@ -164,6 +171,7 @@ export async function openServer({
   const people = userStore(database)
   const users = userService({ store: people, access, clock })
   const audit = auditService({ store: auditStore(database), clock, cursor, isOwner: users.isOwner, log: said })
+  const persons = peopleOf({ store: people, users, access })
   const invitations = invitationsOf({ store: people, users, clock, baseUrl })
   const sso = ssoService({
     store: people,
@@ -185,7 +193,8 @@ export async function openServer({
     fetch: forgeFetch,
     privateHosts: config.privateHosts,
   })
-  const settings = settingsService({ store: settingsStore(database), seal, secrets, git })
+  const tryMcp = mcpTrier({ fetch: forgeFetch as typeof fetch, secrets })
+  const settings = settingsService({ store: settingsStore(database), seal, secrets, git, tryMcp })
 
   const sandboxRows = sandboxStore(database)
   const gate = sandboxGate({ store: sandboxRows, git })
@@ -330,11 +339,13 @@ export async function openServer({
   const served = [
     ...keyRoutes(keysOf(access, clock)),
     ...auditRoutes(audit),
-    ...userRoutes({ users, invitations, sso, baseUrl }),
+    ...userRoutes({ users, people: persons, sessions: access, invitations, sso, baseUrl }),
     ...secretRoutes(secrets),
     ...settingsRoutes(settings),
     ...gitRoutes(git),
-    ...modelRoutes(modelService({ cursor })),
+    ...modelRoutes(
+      modelService({ cursor, settings, tryModel: modelTrier({ fetch: way.fetch as typeof fetch, clock }) }),
+    ),
     ...sandboxRoutes(sandboxes, specs, secretDoors({ sandboxes, secrets })),
     ...conversationRoutes(conversations, tasks, changes),
     ...workspaceRoutes({ conversations, files: workspaceFiles({ sandboxes }), insight, logs }),
@@ -342,7 +353,8 @@ export async function openServer({
     ...webhookRoutes(reports, forgeTokens({ store: reported, git }), webhooks),
     ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),
     ...v0Routes(v0Service({ conversations, tasks, enabled: config.v0 })),
-    ...healthRoutes(health),
+    ...usageRoutes(usageService({ store: usageStore(database), clock, isOwner: users.isOwner })),
+    ...healthRoutes(health, examination({ health, driver, limits, stateDir, clock, isOwner: users.isOwner })),
     ...docsRoutes(),
   ]
 

@@ -1,6 +1,7 @@
 import type { Scope, Who } from '@parley/contract/endpoint'
 import { scopes as allScopes } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
+import type { BrowserSession } from '@parley/contract/users'
 import type { Clock } from '@parley/store/clock'
 import { holdersOf } from './holders.ts'
 import { makeKey } from './key-format.ts'
@@ -154,6 +155,24 @@ export function accessService({ store, pepper, clock, revoked = () => undefined 
         ends_at: expiresAt,
       })
       return { expiresAt }
+    },
+
+    async sessions(who: Who): Promise<BrowserSession[]> {
+      const rows = await store.sessions(who.owner, clock.now())
+      return rows.map(({ id, created_at, last_seen_at, expires_at }) => ({
+        id,
+        created_at,
+        last_seen_at,
+        expires_at,
+        current: who.kind === 'session' && who.id === id,
+      }))
+    },
+
+    async endSession(user: string, id: string): Promise<{ success: true }> {
+      const gone = await store.deleteOwnSession(user, id)
+      changed()
+      if (!gone) throw new Problem('not_found')
+      return { success: true }
     },
 
     closeSessions: async (user: string, except: string | null): Promise<void> => {

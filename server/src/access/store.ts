@@ -150,6 +150,26 @@ export function accessStore(database: Database) {
       return new Set(rows.map(({ name }) => name))
     },
 
+    sessions: (user: string, now: string): Promise<Omit<SessionRow, 'hash'>[]> =>
+      db
+        .selectFrom('browser_session')
+        .select(['id', 'user_id', 'created_at', 'last_seen_at', 'expires_at', 'ends_at'])
+        .where('user_id', '=', user)
+        .where('expires_at', '>', now)
+        .orderBy('last_seen_at', 'desc')
+        .limit(100)
+        .execute(),
+
+    /** False when the person has no such session. */
+    async deleteOwnSession(user: string, id: string): Promise<boolean> {
+      const done = await db
+        .deleteFrom('browser_session')
+        .where('user_id', '=', user)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return done.numDeletedRows === 1n
+    },
+
     async deleteSession(id: string): Promise<void> {
       await db.deleteFrom('browser_session').where('id', '=', id).execute()
     },

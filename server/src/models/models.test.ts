@@ -4,7 +4,11 @@ import { test } from 'node:test'
 import { openCursor } from '@parley/store/page'
 import { modelService } from './service.ts'
 
-const models = modelService({ cursor: openCursor([randomBytes(32)]) })
+const models = modelService({
+  cursor: openCursor([randomBytes(32)]),
+  settings: { stored: () => assert.fail('a search reads no settings') },
+  tryModel: () => assert.fail('a search tries no model'),
+})
 
 test('the model that needs no key is the first, and verified ones come before the others', () => {
   const { items } = models.search({ limit: 100 })

@@ -1,6 +1,9 @@
 import { type CatalogueModel, catalogue } from '@parley/agent/model/catalogue'
-import type { Model, ModelPage, ModelProvider, ModelProviderPage } from '@parley/contract/models'
+import type { Model, ModelPage, ModelProvider, ModelProviderPage, ModelTest } from '@parley/contract/models'
+import type { SettingsUpdate, StoredSettings } from '@parley/contract/settings'
+import { changedSettings } from '@parley/contract/settings-change'
 import type { Cursor } from '@parley/store/page'
+import type { TryModel } from './try.ts'
 
 /** Models that can be chosen: a list inside the program, so that a search works without the Internet. */
 
@@ -19,7 +22,13 @@ const demoModel = 'parley/demo'
 
 const fullName = ({ provider, name }: { provider: string; name: string }): string => `${provider}/${name}`
 
-export function modelService({ cursor }: { cursor: Cursor }) {
+interface Parts {
+  cursor: Cursor
+  settings: { stored(owner: string): Promise<StoredSettings> }
+  tryModel: TryModel
+}
+
+export function modelService({ cursor, settings, tryModel }: Parts) {
   const models = demoFirst(catalogue())
   const providers = providersOf(models)
 
@@ -41,6 +50,10 @@ export function modelService({ cursor }: { cursor: Cursor }) {
       )
       return page(found, `models ${keyOf(search)}`, search)
     },
+
+    /** What is sent is taken as a change of the settings would be, so that a stored key goes to no other host. */
+    test: async (owner: string, said: SettingsUpdate, signal: AbortSignal): Promise<ModelTest> =>
+      tryModel(changedSettings(await settings.stored(owner), said), signal),
 
     providers(search: Search): ModelProviderPage {
       const found = providers.filter(({ name, verified }) => matches(search, name, verified))

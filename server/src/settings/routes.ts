@@ -1,4 +1,4 @@
-import { getSettings, updateSettings } from '@parley/contract/settings'
+import { getSettings, testMcpServer, updateSettings } from '@parley/contract/settings'
 import { unchanged } from '@parley/wire/precondition'
 import { serve } from '@parley/wire/serve'
 import type { SettingsService } from './service.ts'
@@ -6,4 +6,5 @@ import type { SettingsService } from './service.ts'
 export const settingsRoutes = (settings: SettingsService) => [
   serve(getSettings, ({ who }) => settings.get(who.owner)),
   serve(updateSettings, ({ who, body, request }) => settings.update(who.owner, body, unchanged(request, getSettings))),
+  serve(testMcpServer, ({ who, body, request }) => settings.tryMcp(who.owner, body, request.signal)),
 ]

@@ -1,16 +1,19 @@
 import type { ProviderTokens } from '@parley/contract/git'
 import type { GitProvider } from '@parley/contract/git-provider'
+import type { McpTest, McpTestRequest } from '@parley/contract/mcp-config'
 import { Problem } from '@parley/contract/problems'
 import { defaultSettings, type Settings, type SettingsUpdate, type StoredSettings } from '@parley/contract/settings'
 import { changedSettings, shownSettings } from '@parley/contract/settings-change'
 import type { Seal } from '@parley/store/seal'
 import type { SecretsService } from '../secrets/service.ts'
 import type { SettingsStore } from './store.ts'
+import type { TryMcp } from './try-mcp.ts'
 
 export type SettingsService = ReturnType<typeof settingsService>
 
 interface Parts {
   store: SettingsStore
+  tryMcp: TryMcp
   seal: Seal
   secrets: SecretsService
   /** The owner's accounts at forges, which settings may name and show. */
@@ -22,7 +25,7 @@ interface Parts {
 
 const place = 'settings.sealed'
 
-export function settingsService({ store, seal, secrets, git }: Parts) {
+export function settingsService({ store, seal, secrets, git, tryMcp }: Parts) {
   async function read(rows: Pick<SettingsStore, 'get'>, owner: string): Promise<StoredSettings | undefined> {
     const row = await rows.get(owner)
     if (row === undefined) return undefined
@@ -39,6 +42,9 @@ export function settingsService({ store, seal, secrets, git }: Parts) {
       if (stored === undefined) throw new Problem('settings_not_found')
       return shownSettings(stored, await git.connected(owner))
     },
+
+    tryMcp: async (owner: string, asked: McpTestRequest, signal: AbortSignal): Promise<McpTest> =>
+      tryMcp(owner, asked, (await read(store, owner))?.mcp_config ?? null, signal),
 
     /** `check` is told what is stored while nobody else can change it. */
     async update(

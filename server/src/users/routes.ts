@@ -1,12 +1,17 @@
 import {
   acceptInvitation,
   changePassword,
+  changePerson,
   claimOwner,
   createInvitation,
   deleteInvitation,
+  endSession,
   finishSso,
   getMe,
   listInvitations,
+  listPeople,
+  listSessions,
+  removePerson,
   signIn,
   signOut,
   startSso,
@@ -15,18 +20,22 @@ import {
 import type { CallAnswer } from '@parley/wire/serve'
 import { serve } from '@parley/wire/serve'
 import { sessionCookie } from '../access/cookie.ts'
+import type { Access } from '../access/service.ts'
 import type { Invitations } from './invitations.ts'
+import type { People } from './people.ts'
 import type { NewSession, Users } from './service.ts'
 import type { Redirect, Sso } from './sso.ts'
 
 interface Parts {
   users: Users
+  people: People
+  sessions: Pick<Access, 'sessions' | 'endSession'>
   invitations: Invitations
   sso: Sso
   baseUrl: string
 }
 
-export const userRoutes = ({ users, invitations, sso, baseUrl }: Parts) => [
+export const userRoutes = ({ users, people, sessions, invitations, sso, baseUrl }: Parts) => [
   serve(getMe, ({ who }) => users.me(who.owner)),
   serve(updateMe, ({ who, body }) => users.updateMe(who.owner, body)),
   serve(claimOwner, async ({ body, request, answer }) =>
@@ -38,6 +47,11 @@ export const userRoutes = ({ users, invitations, sso, baseUrl }: Parts) => [
     return users.signOut(who, query.everywhere)
   }),
   serve(changePassword, ({ who, body, request }) => users.changePassword(who, body, request.ip)),
+  serve(listPeople, ({ who }) => people.list(who.owner)),
+  serve(changePerson, ({ who, params, body }) => people.change(who.owner, params.id, body.role)),
+  serve(removePerson, ({ who, params }) => people.remove(who.owner, params.id)),
+  serve(listSessions, ({ who }) => sessions.sessions(who)),
+  serve(endSession, ({ who, params }) => sessions.endSession(who.owner, params.id)),
   serve(listInvitations, ({ who }) => invitations.list(who.owner)),
   serve(createInvitation, ({ who, body }) => invitations.create(who.owner, body)),
   serve(deleteInvitation, ({ who, params }) => invitations.remove(who.owner, params.id)),

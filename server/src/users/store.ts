@@ -23,6 +23,9 @@ export interface InvitationRow {
   accepted_at: string | null
 }
 
+/** As the owner of the server sees a person. */
+export type PersonRow = Omit<UserRow, 'password_hash' | 'sso_subject'> & { last_seen_at: string | null }
+
 interface Tables {
   app_user: UserRow & { updated_at: string }
   invitation: InvitationRow
@@ -59,6 +62,29 @@ function userRows(database: Database) {
         .select([...columns])
         .where(sql<boolean>`lower(email) = lower(${email})`)
         .executeTakeFirst(),
+
+    /** The owner first, then as they came. The last use is that of a browser or of a key. */
+    people: (): Promise<PersonRow[]> =>
+      database.rows(sql<PersonRow>`
+        select p.id, p.email, p.name, p.role, p.created_at, greatest(
+          (select max(last_seen_at) from browser_session where user_id = p.id),
+          (select max(last_used_at) from api_key where owner_id = p.id)) as last_seen_at
+        from app_user p order by p.role = 'owner' desc, p.created_at, p.id limit 1000`),
+
+    /** Makes `id` the owner in the place of `from`. False when there is no such person. */
+    async handOver(from: string, id: string): Promise<boolean> {
+      await sql`update app_user set role = 'member', updated_at = now() where id = ${from} and role = 'owner'`.execute(
+        db,
+      )
+      const done = await sql`update app_user set role = 'owner', updated_at = now() where id = ${id}`.execute(db)
+      return done.numAffectedRows === 1n
+    },
+
+    /** Everything of theirs goes too, by foreign keys. False when there is no such member. */
+    async deleteMember(id: string): Promise<boolean> {
+      const done = await sql`delete from app_user where id = ${id} and role = 'member'`.execute(db)
+      return done.numAffectedRows === 1n
+    },
 
     bySubject: (subject: string): Promise<UserRow | undefined> =>
       db

@@ -180,3 +180,73 @@ test('an invitation that is withdrawn, replaced or too old lets nobody in', asyn
     [410, 410, 410],
   )
 })
+
+async function joined(server: TestServer, owner: ReturnType<typeof browser>, address: string) {
+  const made = await owner.send(api.users.createInvitation, { email: address })
+  const page = browser(server)
+  const token = String(made.said.link).split('#')[1]
+  const answer = await page.send(api.users.acceptInvitation, { token, password, name: 'Grace' })
+  assert.equal(answer.status, 200)
+  return { page, id: (answer.said.user as { id: string }).id }
+}
+const of = (endpoint: AnyEndpoint, id: string): AnyEndpoint => ({
+  ...endpoint,
+  path: endpoint.path.replace('{id}', id),
+})
+
+test('the owner sees everybody; who is removed is out at once, and nothing of theirs is left', async () => {
+  await using server = await openTestServer()
+  const { page, id: owner } = await claimed(server)
+  const grace = await joined(server, page, 'grace@example.org')
+  const key = String((await grace.page.send(api.keys.create, { name: 'g' })).said.key)
+  const listed = (await page.send(api.users.list)).said as unknown as {
+    id: string
+    role: string
+    last_seen_at: string
+  }[]
+  assert.deepEqual(
+    listed.map(({ id, role }) => [id, role]),
+    [
+      [owner, 'owner'],
+      [grace.id, 'member'],
+    ],
+  )
+  assert.ok(listed.every(({ last_seen_at }) => last_seen_at !== null))
+  for (const [call, body] of [
+    [api.users.list],
+    [of(api.users.remove, owner)],
+    [of(api.users.change, owner), { role: 'member' }],
+  ] as const)
+    assert.equal((await grace.page.send(call, body)).status, 403)
+  assert.equal((await page.send(of(api.users.remove, owner))).status, 409)
+  assert.equal((await page.send(of(api.users.remove, grace.id))).status, 200)
+  assert.equal((await grace.page.send(api.users.me)).status, 401)
+  const byKey = await fetch(`${server.url}${api.users.me.path}`, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal(byKey.status, 401)
+  assert.equal((await page.send(of(api.users.remove, grace.id))).status, 404)
+})
+
+test('there is one owner: whoever makes another person that becomes a member', async () => {
+  await using server = await openTestServer()
+  const { page, id: owner } = await claimed(server)
+  const grace = await joined(server, page, 'grace@example.org')
+  assert.equal((await page.send(of(api.users.change, owner), { role: 'member' })).status, 409)
+  assert.equal((await page.send(of(api.users.change, grace.id), { role: 'owner' })).said.role, 'owner')
+  assert.equal((await page.send(api.users.list)).status, 403)
+  assert.equal((await grace.page.send(api.users.list)).status, 200)
+  assert.equal((await page.send(api.users.me)).said.role, 'member')
+})
+
+test('a person sees where they are signed in, and ends one of these sessions', async () => {
+  await using server = await openTestServer()
+  const { page } = await claimed(server)
+  const other = browser(server)
+  await other.send(api.users.signIn, { email, password })
+  const sessions = (await page.send(api.users.listSessions)).said as unknown as { id: string; current: boolean }[]
+  assert.equal(sessions.length, 2)
+  const elsewhere = sessions.find(({ current }) => !current) ?? assert.fail('the other one is not listed')
+  assert.equal((await page.send(of(api.users.endSession, elsewhere.id))).status, 200)
+  assert.equal((await other.send(api.users.me)).status, 401)
+  assert.equal((await page.send(api.users.me)).status, 200)
+  assert.equal((await page.send(of(api.users.endSession, elsewhere.id))).status, 404)
+})

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { endpoint } from './endpoint.ts'
+import { exampleIds } from './examples.ts'
+import { Id } from './id.ts'
+import { QueryBoolean } from './page.ts'
+
+/** What calls of models have used. `prompt_tokens` includes cache reads; a call without a known price costs nothing here. */
+export const UsageSum = z
+  .object({
+    calls: z.int().min(0),
+    cost: z.number().min(0).meta({ description: 'US dollars.' }),
+    prompt_tokens: z.int().min(0),
+    completion_tokens: z.int().min(0),
+    cache_read_tokens: z.int().min(0),
+  })
+  .meta({ id: 'UsageSum' })
+export type UsageSum = z.infer<typeof UsageSum>
+
+/** Each list has what costs most first, but for the days, which are all there, oldest first. */
+export const UsageReport = z
+  .object({
+    total: UsageSum,
+    days: z.array(z.object({ day: z.iso.date(), ...UsageSum.shape })),
+    models: z.array(z.object({ model: z.string(), ...UsageSum.shape })),
+    conversations: z.array(z.object({ conversation_id: Id, title: z.string().nullable(), ...UsageSum.shape })),
+    people: z.array(
+      z.object({ user_id: Id, name: z.string().nullable(), email: z.string().nullable(), ...UsageSum.shape }),
+    ),
+  })
+  .meta({ id: 'UsageReport' })
+export type UsageReport = z.infer<typeof UsageReport>
+
+const sum = { calls: 2, cost: 0.0131, prompt_tokens: 5200, completion_tokens: 310, cache_read_tokens: 4096 }
+
+export const getUsage = endpoint({
+  method: 'GET',
+  path: '/api/v1/usage',
+  summary: 'Get what models have cost',
+  description:
+    'Cost and tokens of the last days (UTC, today too): in all, by day, by model and by conversation (of the last two ' +
+    'the fifty that cost most). What a deleted conversation has cost still counts. `everyone`, for the owner of the server: ' +
+    'of all people, and by person.',
+  access: 'conversations:read',
+  query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30), everyone: QueryBoolean.default(false) }),
+  returns: UsageReport,
+  fails: ['insufficient_scope'],
+  example: {
+    returns: {
+      total: sum,
+      days: [{ day: '2026-11-21', ...sum }],
+      models: [{ model: 'openai/gpt-5', ...sum }],
+      conversations: [{ conversation_id: exampleIds.conversation, title: 'Parser tests', ...sum }],
+      people: [],
+    },
+  },
+})
