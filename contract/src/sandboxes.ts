@@ -42,7 +42,12 @@ export const sandboxRefusal = (status: SandboxStatus, verb: SandboxVerb): 'gone'
   return status === 'MISSING' && (verb === 'message' || verb === 'use') ? 'gone' : 'state_conflict'
 }
 
-export const ExposedUrl = z.object({ name: z.string(), url: z.string(), port: z.int() }).meta({ id: 'ExposedUrl' })
+/**
+ * Where what listens on a port of a sandbox can be opened in a browser. Whoever has the address may use it while the sandbox
+ * runs, for hours and not for ever: ask for the sandbox again for one that is good. `name` is also the variable that holds the
+ * port inside.
+ */
+export const ExposedUrl = z.object({ name: z.string(), url: z.url(), port: z.int() }).meta({ id: 'ExposedUrl' })
 export type ExposedUrl = z.infer<typeof ExposedUrl>
 
 /** A sandbox. `session_api_key` is shown only in the answer that made the key; `exposed_urls` only while RUNNING. */
@@ -72,7 +77,13 @@ const exampleSandbox = {
   status: 'RUNNING',
   status_detail: null,
   session_api_key: null,
-  exposed_urls: [{ name: 'WORKER_1', url: 'https://parley.example/sandboxes/0199f3c2/worker-1', port: 8011 }],
+  exposed_urls: [
+    {
+      name: 'WORKER_1',
+      url: 'https://0199f3c27d4e7cc09f2a5b1c3d4e5f601f4b01c9c0e8a7d3f21b9c6e40.apps.parley.example/',
+      port: 8011,
+    },
+  ],
   created_at: exampleTime,
   last_used_at: exampleTime,
 }

@@ -7,7 +7,8 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { Socket } from 'node:net'
 import { pipeline, type Duplex } from 'node:stream'
 import { connect as tlsConnect } from 'node:tls'
-import { absolute, bare, headersFor, passed } from './egress-headers.ts'
+import { passedOn } from '@parley/wire/proxy-headers'
+import { absolute, bare, headersFor } from './egress-headers.ts'
 import type { Dial, Gate, Outgoing, Verdict } from './egress.ts'
 
 export type EgressLog = (line: string) => void
@@ -137,7 +138,7 @@ function send(
   })
   upstream.on('timeout', () => upstream.destroy(new Error('idle for too long')))
   upstream.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passed(answer.rawHeaders, new Set()))
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedOn(answer.rawHeaders))
     pipeline(answer, response, () => socket.destroy())
   })
   upstream.on('error', (error) => {

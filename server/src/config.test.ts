@@ -29,8 +29,9 @@ test('an empty environment gives a server on loopback, port 3000, with its own d
   assert.equal(config.limits.start.deadline, 15 * 60_000)
 })
 
+const key = makeKey('prl')
+
 test('every variable has its effect', () => {
-  const key = makeKey('prl')
   const config = readConfig({
     PARLEY_HOST: '0.0.0.0',
     PARLEY_PORT: '0',
@@ -52,6 +53,7 @@ test('every variable has its effect', () => {
     host: '0.0.0.0',
     port: 0,
     baseUrl: 'https://parley.example.org',
+    appsUrl: null,
     dataDir: '/srv/parley',
     databaseUrl: 'postgres://ada:pw@db/parley',
     role: 'agent',
@@ -68,6 +70,10 @@ test('every variable has its effect', () => {
     logLevel: 'debug',
     xdgRuntimeDir: '/run/user/1000',
   })
+})
+
+test('names for what sandboxes serve are a URL with a star', () => {
+  assert.equal(readConfig({ PARLEY_APPS_URL: 'https://*.apps.example.org/' }).appsUrl, 'https://*.apps.example.org')
 })
 
 test('an empty value counts as unset', () => {
@@ -108,6 +114,7 @@ test('a bad value stops the start with one line that names the variable', () => 
   refuses({ DATABASE_URL: 'mysql://db/x' }, /^DATABASE_URL: /)
   refuses({ PARLEY_ROLE: 'boss' }, /^PARLEY_ROLE: must be one of all, api, agent/)
   refuses({ PARLEY_SANDBOX: 'vm' }, /^PARLEY_SANDBOX: must be one of process, docker, kubernetes/)
+  refuses({ PARLEY_APPS_URL: 'https://apps.example.org' }, /^PARLEY_APPS_URL: must be a URL with a star/)
   refuses({ PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'yes' }, /^PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: must be on or off/)
   refuses({ PARLEY_V0: 'true' }, /^PARLEY_V0: must be on or off/)
   refuses({ PARLEY_OWNER_EMAIL: 'ada' }, /^PARLEY_OWNER_EMAIL: /)

@@ -38,6 +38,13 @@ const BaseUrl = z.string().transform((text, context) => {
   return url.origin
 })
 
+const AppsUrl = z.string().transform((text, context) => {
+  const url = /^https?:\/\/\*\.[^/*]+\/?$/.test(text) ? URL.parse(text.replace('*.', 'x.')) : null
+  return url === null
+    ? fail(context, 'must be a URL with a star for a name, such as https://*.apps.example.org')
+    : url.origin.replace('//x.', '//*.')
+})
+
 const DatabaseUrl = z.string().refine((text) => {
   const url = URL.parse(text)
   return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.pathname.length > 1
@@ -97,6 +104,7 @@ const Environment = z.object({
   PARLEY_HOST: Host.default('127.0.0.1'),
   PARLEY_PORT: Port.default(3000),
   PARLEY_BASE_URL: BaseUrl.optional(),
+  PARLEY_APPS_URL: AppsUrl.optional(),
   PARLEY_DATA_DIR: z.string().default('./data'),
   DATABASE_URL: DatabaseUrl.optional(),
   PARLEY_ROLE: oneOf(['all', 'api', 'agent']).default('all'),
@@ -142,6 +150,8 @@ export interface Config {
   readonly port: number
   /** Origin under which people reach the server, without a final slash; null: that of `host` and the port listened on. */
   readonly baseUrl: string | null
+  /** `https://*.apps.example.org`: names for what sandboxes serve. Null: see `port-links.ts`. */
+  readonly appsUrl: string | null
   /** Absolute. Not made yet: `openPrivateFolder` does that. */
   readonly dataDir: string
   /** Null: the embedded PostgreSQL in the data folder. */
@@ -179,6 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: values.PARLEY_HOST,
     port: values.PARLEY_PORT,
     baseUrl: values.PARLEY_BASE_URL ?? null,
+    appsUrl: values.PARLEY_APPS_URL ?? null,
     dataDir: resolve(values.PARLEY_DATA_DIR),
     databaseUrl: values.DATABASE_URL ?? null,
     role: values.PARLEY_ROLE,

@@ -37,6 +37,8 @@ export const Limits = z.strictObject({
       delete_after: z.union([z.literal('never'), duration('30d')]).default('never'),
     })
     .prefault({}),
+  /** The address of a port in a sandbox is good for at least so long. */
+  ports: z.strictObject({ address: duration('12h') }).prefault({}),
   /** Of each sandbox. `cpu` is a share of a core: 1.5 is one and a half. */
   sandbox: z
     .strictObject({

@@ -43,7 +43,7 @@ import { startJobKind } from './conversations/start/start.ts'
 import { startSteps } from './conversations/start/steps.ts'
 import { startTaskStore } from './conversations/start/store.ts'
 import { conversationStore } from './conversations/store.ts'
-import { eventsTopic, inboxTopic, runJob, startJob } from './conversations/topics.ts'
+import { runJob, startJob } from './conversations/topics.ts'
 import { workspaceRoutes } from './conversations/workspace-routes.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -64,19 +64,20 @@ import { modelRoutes } from './models/routes.ts'
 import { modelService } from './models/service.ts'
 import { modelTrier } from './models/try.ts'
 import { pageFolder } from './page-folder.ts'
-import { processJob, processJobKind, watchLogs } from './processors/service.ts'
-import { processorStore } from './processors/store.ts'
 import { authorship } from './sandboxes/authorship.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
+import { portLinks } from './sandboxes/port-links.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
 import { secretDoors } from './sandboxes/secret-doors.ts'
 import { sandboxService } from './sandboxes/service.ts'
 import { specList } from './sandboxes/specs.ts'
 import { sandboxStore } from './sandboxes/store.ts'
+import { visits } from './sandboxes/visits.ts'
 import { secretRoutes } from './secrets/routes.ts'
 import { secretsService } from './secrets/service.ts'
 import { secretStore } from './secrets/store.ts'
+import { openOutgoing } from './server/outgoing.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { settingsService } from './settings/service.ts'
 import { settingsStore } from './settings/store.ts'
@@ -98,14 +99,7 @@ import { ssoService } from './users/sso.ts'
 import { userStore } from './users/store.ts'
 import { v0Routes } from './v0/routes.ts'
 import { v0Service } from './v0/service.ts'
-import { deliverJob, deliverJobKind, followSubscriptions } from './webhooks/deliver.ts'
-import { reportStore } from './webhooks/report-store.ts'
-import { reportService } from './webhooks/report.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
-import { webhookService } from './webhooks/service.ts'
-import { signer } from './webhooks/sign.ts'
-import { webhookStore } from './webhooks/store.ts'
-import { forgeTokens } from './webhooks/token.ts'
 
 /*
  * The wiring, ground floor first: what stands lower cannot name what stands higher.
@@ -205,6 +199,13 @@ export async function openServer({
     unisolated: config.unisolated,
     log: (line) => log.debug(line),
   })
+  const links = portLinks({
+    secret: pepper,
+    baseUrl,
+    appsUrl: config.appsUrl,
+    lifeMs: limits.ports.address,
+    clock,
+  })
   const sandboxes = sandboxService({
     store: sandboxRows,
     driver,
@@ -212,6 +213,7 @@ export async function openServer({
     clock,
     cursor,
     wake,
+    links,
     limits,
     replica,
     describe: authorship({ git, settings }),
@@ -302,39 +304,9 @@ export async function openServer({
   const idempotency = openIdempotency({ store: idempotencyStore(database), seal, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 
-  const processorRows = processorStore(database)
-  const webhookRows = webhookStore(database)
-  const sign = signer({ seal, clock })
-  if (config.role !== 'api') {
-    const note = (message: string, details: Record<string, unknown>) => log.info(details, message)
-    const model = { seal, clock, fetch: way.fetch as typeof fetch }
-    jobs.register(processJob, processJobKind({ ...model, store: processorRows, git, log: said, note }))
-    jobs.register(deliverJob, deliverJobKind({ store: webhookRows, sign, clock, fetch: way.fetch }))
-  }
-  const reading = watchLogs({ store: processorRows, jobs, database, heard: wake.heard, log: said })
-  opened.defer(() => reading.stop())
-  const following = followSubscriptions({ store: webhookRows, jobs, database, heard: wake.heard, log: said })
-  opened.defer(() => following.stop())
-  const reported = reportStore(database)
-  const reports = reportService({
-    store: reported,
-    secrets,
-    clock,
-    logOf: logStore,
-    make: (tx, row) => conversationStore(tx).insert(row),
-    tell(conversation) {
-      wake.tell(inboxTopic(conversation))
-      wake.tell(eventsTopic(conversation))
-    },
-  })
-  const webhooks = webhookService({
-    store: webhookRows,
-    conversations,
-    sign,
-    clock,
-    cursor,
-    poke: following.poke,
-  })
+  const common = { config, database, wake, jobs, seal, clock, cursor, log, said }
+  const outgoing = openOutgoing({ ...common, way, git, secrets, conversations })
+  opened.defer(() => outgoing.stop())
 
   const served = [
     ...keyRoutes(keysOf(access, clock)),
@@ -350,7 +322,7 @@ export async function openServer({
     ...conversationRoutes(conversations, tasks, changes),
     ...workspaceRoutes({ conversations, files: workspaceFiles({ sandboxes }), insight, logs }),
     ...eventRoutes(events, conversations, eventSockets({ events, conversations })),
-    ...webhookRoutes(reports, forgeTokens({ store: reported, git }), webhooks),
+    ...webhookRoutes(outgoing.reports, outgoing.tokens, outgoing.webhooks),
     ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),
     ...v0Routes(v0Service({ conversations, tasks, enabled: config.v0 })),
     ...usageRoutes(usageService({ store: usageStore(database), clock, isOwner: users.isOwner })),
@@ -360,13 +332,16 @@ export async function openServer({
 
   jobs.start()
   opened.defer(() => jobs.stop(0))
+  const guests = visits({ store: sandboxRows, sandboxes, links, wake, baseUrl, log: said })
+  opened.defer(() => guests.close())
   const door = await listen({
     served: audit.watch(served),
     doors: doorsOf(access, lasting, baseUrl),
     limits: rateLimits(limits.rates, clock),
     bucket: bucketOfStart,
     idempotency,
-    assets: { dir: pageFolder() },
+    assets: { dir: pageFolder(), frames: links.frames },
+    divert: guests,
     host: config.host,
     port,
     log,
@@ -385,7 +360,8 @@ export async function openServer({
     /** Stops taking work, finishes or hands back what is under way, and lets go of everything. */
     async close(graceMs: number): Promise<void> {
       readiness.closing = true
-      await Promise.all([keeper.stop(), reading.stop(), following.stop()])
+      guests.close()
+      await Promise.all([keeper.stop(), outgoing.stop()])
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
       idempotency.close()
       await kept.close()

@@ -7,6 +7,7 @@ export function showConfig(config: Config): string {
     PARLEY_HOST: config.host,
     PARLEY_PORT: String(config.port),
     PARLEY_BASE_URL: config.baseUrl ?? '',
+    PARLEY_APPS_URL: config.appsUrl ?? '',
     PARLEY_DATA_DIR: config.dataDir,
     DATABASE_URL: config.databaseUrl === null ? '' : maskedUrl(config.databaseUrl),
     PARLEY_ROLE: config.role,

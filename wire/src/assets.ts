@@ -10,6 +10,8 @@ export interface Assets {
   prefix?: string
   /** Paths below these are never the page's: an address that is wrong there answers 404. */
   notPages?: string[]
+  /** Sources of what the page may show in frames, as a policy of content says them. None unless said. */
+  frames?: string
 }
 
 /**
@@ -19,7 +21,7 @@ export interface Assets {
  */
 export async function serveAssets(
   app: FastifyInstance,
-  { dir, prefix = '/', notPages = ['/api/'] }: Assets,
+  { dir, prefix = '/', notPages = ['/api/'], frames }: Assets,
   notFound: (request: FastifyRequest) => never,
 ): Promise<void> {
   const files = { root: dir, serve: false, index: false, dotfiles: 'ignore', cacheControl: false } as const
@@ -38,7 +40,7 @@ export async function serveAssets(
     const isHashed = isFile && name.startsWith('assets/')
     return reply
       .header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
-      .header('content-security-policy', pageSecurity)
+      .header('content-security-policy', pageSecurity(frames))
       .header('x-content-type-options', 'nosniff')
       .header('referrer-policy', 'no-referrer')
       .sendFile(isFile ? name : 'index.html')

@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { type Assets, serveAssets } from './assets.ts'
 import { answerBrokenRequest } from './broken.ts'
 import { carrier, type Pace } from './carry.ts'
+import { type Divert, divertFrom } from './divert.ts'
 import type { Doors } from './doors.ts'
 import { type Edge, enter, longestAddress, notFound, type Seen, sendProblem } from './edge.ts'
 import type { Idempotency } from './idempotency.ts'
@@ -34,6 +35,8 @@ export interface ListenOptions {
   bucket?: (served: Served) => Bucket | undefined
   idempotency?: Idempotency
   assets?: Assets
+  /** What it takes is its own from the first byte: no door, no limit, no header of ours. */
+  divert?: Divert
   /** Addresses or CIDRs of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies?: string[]
   /** Called when an answer is done, with what it was. Must not throw. */
@@ -72,7 +75,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   }
   const app = application(edge, options)
   const sockets = { ...defaultSockets, ...options.sockets }
-  await app.register(websocket, { options: { maxPayload: sockets.maxMessageBytes } })
+  // The library asks of the server that it says `upgrade`, and nothing else.
+  const server = divertFrom(app.server, options.divert) as typeof app.server
+  await app.register(websocket, { options: { maxPayload: sockets.maxMessageBytes, server } })
   // Two rooms, as the way a body is read hangs on the content type alone: one reads it whole, one hands it over as it comes.
   await app.register(async (whole) => {
     whole.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))

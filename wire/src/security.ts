@@ -12,8 +12,8 @@ const pageSources = [
 ]
 const closed = ["frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"]
 
-/** Policy of the browser page: its own files only, and nobody may frame it. */
-export const pageSecurity = [...pageSources, ...closed].join('; ')
+/** Policy of the browser page: its own files only, and nobody may frame it. `frames`: what it may show in frames. */
+export const pageSecurity = (frames = "'none'"): string => [...pageSources, `frame-src ${frames}`, ...closed].join('; ')
 
 const dataSecurity = ["default-src 'none'", ...closed].join('; ')
 const htmlSecurity = ["default-src 'none'", "style-src 'unsafe-inline'", "img-src 'self' data:", ...closed].join('; ')

@@ -1,6 +1,7 @@
 import { Problem } from '@parley/contract/problems'
 import type { Driver, SandboxSpec as Wanted } from '@parley/sandbox/driver'
 import type { Limits } from '../limits.ts'
+import { workerPorts } from './port-links.ts'
 import { builtInSpec } from './spec.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
 
@@ -26,7 +27,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     return {
       id: row.id,
       image: null,
-      env: {},
+      env: Object.fromEntries(Object.entries(workerPorts).map(([name, port]) => [name, String(port)])),
       limits: limits.sandbox,
       workingDir: builtInSpec.root,
       ...(await describe(row.owner_id)),

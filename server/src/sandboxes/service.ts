@@ -13,6 +13,7 @@ import type { Wake } from '@parley/store/wake'
 import type { Access } from '../access/service.ts'
 import { type OpenParts, opener } from './open.ts'
 import { type Placing, placeIn } from './place.ts'
+import type { PortLinks } from './port-links.ts'
 import { builtInSpec } from './spec.ts'
 import type { SandboxRow, Seen } from './store.ts'
 
@@ -28,6 +29,7 @@ export interface SandboxParts extends OpenParts {
   clock: Clock
   cursor: Cursor
   wake: Wake
+  links: Pick<PortLinks, 'exposed'>
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
@@ -38,7 +40,7 @@ export type Sandboxes = ReturnType<typeof sandboxService>
 
 export function sandboxService(parts: SandboxParts) {
   const { store, driver, access, clock, cursor, limits } = parts
-  const open = opener(parts)
+  const [open, record] = [opener(parts), recordOf(parts.links)]
 
   async function own(owner: string, id: string, verb?: SandboxVerb): Promise<SandboxRow> {
     const row = await store.get(id)
@@ -119,7 +121,7 @@ export function sandboxService(parts: SandboxParts) {
       const items = rows.slice(0, query.limit)
       const end = rows.length > query.limit ? items.at(-1) : undefined
       return {
-        items: items.map((row) => record(row)),
+        items: items.map(record),
         next_page_id: end === undefined ? null : cursor.write({ query: key, at: [end.created_at, end.id] }),
       }
     },
@@ -190,16 +192,16 @@ const refused = (status: SandboxStatus, code: 'gone' | 'state_conflict'): Proble
     ? new Problem('gone', 'The sandbox no longer exists.')
     : new Problem('state_conflict', `The sandbox is ${status}.`, { members: { current_state: status } })
 
-function record(row: SandboxRow): Sandbox {
-  return {
+const recordOf =
+  (links: Pick<PortLinks, 'exposed'>) =>
+  (row: SandboxRow): Sandbox => ({
     id: row.id,
     created_by_user_id: row.owner_id,
     sandbox_spec_id: row.spec_id,
     status: row.status,
     status_detail: row.status_detail,
     session_api_key: null,
-    exposed_urls: row.status === 'RUNNING' ? [] : null,
+    exposed_urls: row.status === 'RUNNING' ? links.exposed(row.id) : null,
     created_at: row.created_at,
     last_used_at: row.last_used_at,
-  }
-}
+  })

@@ -112,6 +112,12 @@ function sandboxRows(database: Database) {
         where id = ${id}`.execute(db)
     },
 
+    /** Used now, without a word about whether it is at work. Written at most every ten seconds. */
+    async visit(id: string): Promise<void> {
+      await sql`update sandbox set last_used_at = now()
+        where id = ${id} and last_used_at < now() - interval '10 seconds'`.execute(db)
+    },
+
     async allow(id: string, kind: GitProvider, repository: string): Promise<void> {
       await db
         .insertInto('sandbox_repository')
