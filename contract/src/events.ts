@@ -59,6 +59,8 @@ export interface ToolCall {
   name: string
   /** JSON text. */
   arguments: string
+  /** What the provider wants back with the call, where it signs calls. */
+  signature?: string
 }
 
 export type Risk = 'UNKNOWN' | 'LOW' | 'MEDIUM' | 'HIGH'

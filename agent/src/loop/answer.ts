@@ -64,7 +64,8 @@ export function addPart(
       draft.blocks.push({ type: 'thinking', thinking: draft.block.join(''), signature: part.signature })
     draft.block = []
   } else if (part.type === 'tool-call') {
-    draft.calls.push({ id: part.id, name: part.name, arguments: part.arguments })
+    const { type: _, ...call } = part
+    draft.calls.push(call)
     draft.size += part.arguments.length
   }
   if (draft.size > answerLimit) throw new ModelError('bad_request', 'The model’s answer is larger than 8 MiB.')

@@ -163,8 +163,10 @@ function foldMessage(view: View, event: EventOf<'MessageEvent'>): void {
 
 function foldAction(view: View, event: EventOf<'ActionEvent'>): void {
   const { tool_call_id: id, tool_name: name } = event
-  const call: Part = { type: 'tool-call', id, name, arguments: event.tool_call.arguments }
-  view.characters += event.tool_call.arguments.length
+  const { arguments: json, signature } = event.tool_call
+  const signed = signature === undefined ? {} : { signature }
+  const call: Part = { type: 'tool-call', id, name, arguments: json, ...signed }
+  view.characters += json.length
   view.events += 1
   if (view.answering === event.llm_response_id) {
     view.messages.findLast((message) => message.role === 'assistant')?.parts.push(call)

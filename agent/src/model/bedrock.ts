@@ -17,7 +17,7 @@ const dialect: Dialect = {
   marker: { amazonBedrock: { cachePoint: { type: 'default' } } },
   toolImages: 'inside',
   reasoning({ signature, redacted }) {
-    if (redacted !== undefined) return { amazonBedrock: { redactedData: redacted } }
+    if (redacted !== undefined) return { amazonBedrock: { redactedContent: redacted } }
     if (signature === undefined || signature.startsWith('{')) return null
     return { amazonBedrock: { signature } }
   },

@@ -14,6 +14,8 @@ const longestDetail = 4096
 
 const overflow =
   /context[_ ]?(length|window)|maximum context|prompt is too long|too many (input )?tokens|input is too long|input token count .{0,40}exceed|exceed.{0,40}(context|maximum number of tokens)|reduce the length of the (messages|prompt|input)/i
+/** A limit of the rate can speak of too many tokens too. */
+const limited = /throttl|rate[_ ]?limit|too many requests|please wait/i
 const spent =
   /insufficient[_ ]?(quota|funds|balance|credit)|billing|spend(ing)?[_ ]?limit|credit balance|current quota|hard[_ ]?limit|payment|out of credits/i
 const unknownModel =
@@ -45,7 +47,7 @@ function kindOf({ status, text, retryAfterMs }: Failure, error: unknown): Kind {
   const refused = status === null || (status >= 400 && status < 500)
   if (refused && spent.test(text) && !(status === 429 && retryAfterMs !== null)) return 'quota'
   if (status === 403) return 'auth'
-  if (refused && status !== 429 && overflow.test(text)) return 'context_overflow'
+  if (refused && status !== 429 && !limited.test(text) && overflow.test(text)) return 'context_overflow'
   if (status === 404 || (refused && unknownModel.test(text))) return 'config'
   return status === null ? kindOfText(text) : kindOfStatus(status, text)
 }
@@ -62,7 +64,7 @@ function kindOfStatus(status: number, text: string): Kind {
 /** Errors that come inside a stream have no status. */
 function kindOfText(text: string): Kind {
   if (/overloaded|503|529/i.test(text)) return 'overloaded'
-  if (/rate[_ ]?limit|too many requests/i.test(text)) return 'rate_limit'
+  if (limited.test(text)) return 'rate_limit'
   if (badKey.test(text)) return 'auth'
   if (/invalid[_ ]request/i.test(text)) return 'bad_request'
   return 'transient'

@@ -20,6 +20,8 @@ export interface Dialect {
   reasoning(
     part: Extract<Message['parts'][number], { type: 'reasoning' }>,
   ): Record<string, Record<string, string>> | null
+  /** Options that replay the signature of a tool call; none where calls are not signed. */
+  signed?(signature: string): Record<string, Record<string, string>>
 }
 
 /** One way of speaking to models. */

@@ -4,7 +4,8 @@ import type { Dialect, Family } from './family.ts'
 import { reasoningOf } from './reasoning.ts'
 
 /*
- * Gemini. Thoughts are not sent back: the library marks the calls of earlier turns as to be taken without them.
+ * Gemini. The signature of a call is sent back with it, the text of a thought is not; a call that another model made is marked as to
+ * be taken without one.
  */
 
 const dialect: Dialect = {
@@ -15,6 +16,7 @@ const dialect: Dialect = {
   marker: null,
   toolImages: 'inside',
   reasoning: () => null,
+  signed: (thoughtSignature) => ({ google: { thoughtSignature } }),
 }
 
 export const google: Family = {

@@ -9,7 +9,7 @@ export type Part =
   | { type: 'text'; text: string }
   | { type: 'image'; url: string }
   | { type: 'reasoning'; text: string; signature?: string; redacted?: string }
-  | { type: 'tool-call'; id: string; name: string; arguments: string }
+  | { type: 'tool-call'; id: string; name: string; arguments: string; signature?: string }
   | { type: 'tool-result'; id: string; name: string; content: (TextPart | ImagePart)[]; isError: boolean }
 export type TextPart = { type: 'text'; text: string }
 export type ImagePart = { type: 'image'; url: string }
@@ -42,7 +42,7 @@ export type ModelPart =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
   | { type: 'reasoning-end'; signature?: string; redacted?: string }
-  | { type: 'tool-call'; id: string; name: string; arguments: string }
+  | { type: 'tool-call'; id: string; name: string; arguments: string; signature?: string }
   /** Always the last part. `length`: cut by the output limit. `refusal`: the provider's content policy. */
   | { type: 'finish'; reason: 'stop' | 'tools' | 'length' | 'refusal' | 'other'; usage: Usage; responseId: string }
 

@@ -129,11 +129,17 @@ function assistantContent(parts: readonly Part[], dialect: Dialect): AssistantCo
         return providerOptions === null ? [] : [{ type: 'reasoning', text: part.text, providerOptions }]
       }
       case 'tool-call':
-        return [{ type: 'tool-call', toolCallId: part.id, toolName: part.name, input: argumentsOf(part.arguments) }]
+        return [toolCall(part, dialect)]
       default:
         return []
     }
   })
+}
+
+function toolCall({ id, name, arguments: json, signature }: Extract<Part, { type: 'tool-call' }>, dialect: Dialect) {
+  const providerOptions = signature === undefined ? undefined : dialect.signed?.(signature)
+  const call = { type: 'tool-call' as const, toolCallId: id, toolName: name, input: argumentsOf(json) }
+  return providerOptions === undefined ? call : { ...call, providerOptions }
 }
 
 /** Providers take an object only; a call whose arguments were none is replayed as what the model said. */

@@ -61,12 +61,15 @@ function saying(part: LanguageModelV4StreamPart, reasoning: Map<string, Replay>)
   }
 }
 
-const toolCall = (part: { toolCallId: string; toolName: string; input: string }): ToolCall => ({
-  type: 'tool-call',
-  id: part.toolCallId,
-  name: part.toolName,
-  arguments: part.input,
-})
+function toolCall(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>): ToolCall {
+  const { thoughtSignature: signature } = factsOf(part.providerMetadata)
+  const signed = typeof signature === 'string' ? { signature } : {}
+  return { type: 'tool-call', id: part.toolCallId, name: part.toolName, arguments: part.input, ...signed }
+}
+
+/** What a provider says beside a part; its other names say the same again. */
+const factsOf = (metadata: Record<string, unknown> | undefined): Record<string, unknown> =>
+  (Object.values(metadata ?? {})[0] ?? {}) as Record<string, unknown>
 
 const outcome = (part: { finishReason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage }) => ({
   reason: reasonOf(part.finishReason),
@@ -94,8 +97,9 @@ interface Replay {
 
 function remember(reasoning: Map<string, Replay>, part: { id: string; providerMetadata?: Record<string, unknown> }) {
   const seen = reasoning.get(part.id) ?? {}
-  const facts: unknown = Object.values(part.providerMetadata ?? {})[0] // a provider's other names say the same again
-  const { signature, redactedData, itemId, reasoningEncryptedContent } = (facts ?? {}) as Record<string, unknown>
+  const facts = factsOf(part.providerMetadata)
+  const { signature, itemId, reasoningEncryptedContent } = facts
+  const redactedData = facts['redactedData'] ?? facts['redactedContent']
   if (typeof signature === 'string') seen.signature = (seen.signature ?? '') + signature
   if (typeof redactedData === 'string') seen.redacted = redactedData
   if (typeof itemId === 'string') seen.item = itemId

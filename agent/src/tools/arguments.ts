@@ -21,7 +21,7 @@ const malformed = JSON.stringify({ malformed: true })
 export function propose(call: ToolCall, tools: Toolset, cut = false): Proposal {
   const name = call.name.replace(/[<\s].*$/s, '')
   const tool = tools.find(name) ?? null
-  const stored = { id: call.id, name: tool?.name ?? (name === '' ? 'unknown' : name), arguments: malformed }
+  const stored = { ...call, name: tool?.name ?? (name === '' ? 'unknown' : name), arguments: malformed }
   const refused = (error: string): Proposal => ({
     call: stored,
     tool,

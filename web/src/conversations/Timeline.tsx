@@ -5,8 +5,8 @@ import type { LogState, OpenLog } from '../events/log.ts'
 import { AgentText, Message } from '../events/Message.tsx'
 import type { Item } from '../events/timeline.ts'
 import { ToolCall } from '../events/ToolCall.tsx'
+import { duration } from '../i18n/format.ts'
 import { Button } from '../ui/Button.tsx'
-import { duration } from '../ui/Time.tsx'
 import { terminalText } from '../ui/visible.ts'
 
 type Row = Item | { kind: 'answer'; key: string; text: string; reasoning: string }
