@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Hands } from '@parley/sandbox/driver'
 import { processDriver } from '@parley/sandbox/process/driver'
 import { systemClock as clock } from '@parley/store/clock'
+import { testCall } from './testing.ts'
 import type { ToolContext } from './tools/tool.ts'
 
 /** A sandbox of this machine for a test, without any network. It and its files go when the test ends. */
@@ -45,6 +46,7 @@ export async function openTestSandbox(): Promise<TestSandbox> {
           Object.entries(secrets).filter(([name]) => text.includes(`$${name}`) || text.includes(`\${${name}}`)),
         ),
       memory: new Map(),
+      call: testCall,
     }),
     async [Symbol.asyncDispose]() {
       await driver.remove(id)

@@ -9,7 +9,7 @@ import type { Model, ModelPart, ModelRequest } from './model/model.ts'
 import { finish } from './tools/finish.ts'
 import { observed } from './tools/observation.ts'
 import { think } from './tools/think.ts'
-import type { Tool, ToolContext } from './tools/tool.ts'
+import type { CallContext, Tool, ToolContext } from './tools/tool.ts'
 
 /* The two outside things of a run, for tests: an event log in memory and a model that follows a script. */
 
@@ -220,6 +220,9 @@ export function actTool(run: (name: string, context: ToolContext) => Promise<str
   }
   return tool
 }
+
+/** A call of a tool that nobody counts. */
+export const testCall: CallContext = { id: 'call', budgetLeft: () => null, charge: () => {}, notice: () => {} }
 
 /** Files in memory, with the errors of real ones. */
 export function memoryFiles(start: Record<string, string | Uint8Array> = {}): Files {

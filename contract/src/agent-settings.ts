@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AgentContext, Condenser, Critic } from './agent-config.ts'
+import { AgentContext, Condenser, Critic, ToolConfig } from './agent-config.ts'
 import { ConfirmationPolicy, type SecurityAnalyzer, SecurityAnalyzer as Analyzer } from './confirmation.ts'
 import { HookConfig } from './hook-config.ts'
 import { LlmOptions, LlmProfile } from './llm-config.ts'
@@ -35,6 +35,7 @@ export const AgentSettings = z
     condenser: Condenser.nullable().optional(),
     hook_config: HookConfig.nullable().optional(),
     agent_context: AgentContext.nullable().optional(),
+    tools: z.array(ToolConfig).max(500).nullable().optional(),
     filter_tools_regex: toolPattern.nullable().optional(),
     include_default_tools: z.array(z.string().max(255)).max(500).nullable().optional(),
     tool_concurrency_limit: z.int().min(1).max(16).optional(),

@@ -254,8 +254,11 @@ export async function openServer({
     clock,
     limits,
   })
+  const insights = insightStore(database)
   const work = {
     store: conversationRows,
+    insights,
+    jobs,
     logs,
     append: groupedAppends(logs),
     recent,
@@ -300,7 +303,7 @@ export async function openServer({
   const readiness: Readiness = { closing: false }
   const claimed = async () => (await users.ensureOwner()).claimed
   const health = healthService({ database, readiness, clock, config, version, claimed, gitProviders: offeredForges() })
-  const insight = insightOf({ store: insightStore(database), conversations })
+  const insight = insightOf({ store: insights, conversations })
   const idempotency = openIdempotency({ store: idempotencyStore(database), seal, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 

@@ -152,3 +152,18 @@ test('tools, notes and what goes with every message can be set', async () => {
   const { skills } = await ada.conversations.skills({ params: { id } })
   assert.deepEqual(skills.map(({ name }) => name).toSorted(), ['house', 'paint'])
 })
+
+test('tools are chosen by name and by pattern; a name that nobody knows is refused', async () => {
+  const tools = ['grep', 'terminal', 'ApplyPatchTool'].map((name) => ({ name, params: {} }))
+  await set({ tools, filter_tools_regex: '^(grep|apply)', include_default_tools: ['FinishTool'] })
+  await rest(ada, await begin(ada, says('[[script:hello]] Hi.')))
+  const body = JSON.parse(await newest()) as { tools: { function: { name: string } }[] }
+  assert.deepEqual(
+    body.tools.map((tool) => tool.function.name),
+    ['grep', 'apply_patch', 'finish'],
+  )
+  await assert.rejects(set({ tools: [{ name: 'nonsense', params: {} }] }), {
+    code: 'validation_error',
+    message: /nonsense/,
+  })
+})

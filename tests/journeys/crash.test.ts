@@ -43,6 +43,13 @@ const llm = stack.use(
         ],
       },
       held: { turns: [{ text: 'Answered after all.', hold: 'held' }] },
+      parent: {
+        turns: [
+          { tools: [{ name: 'delegate', args: { tasks: [{ task: '[[script:child]] Work.' }] } }] },
+          { text: 'The parent is done.' },
+        ],
+      },
+      child: { turns: [{ text: 'The child is done.', hold: 'child' }] },
     }),
   ),
 )
@@ -149,6 +156,24 @@ test('a stop by signal while the model thinks ends well, and the answer comes af
   const { status, events } = await rest(client, id)
   assert.equal(status, 'finished')
   assert.equal(ofKind(events, 'MessageEvent').filter((event) => event.source === 'agent').length, 1)
+})
+
+test('a sub-agent outlives the program, and its parent hears of its end', async () => {
+  const id = await begin(client, says('[[script:parent]] Give it away.'))
+  const child = await until('the sub-agent is at work', 20_000, async () => {
+    const [one] = (await client.conversations.get({ params: { id } })).sub_conversation_ids
+    if (one === undefined) return undefined
+    return (await client.conversations.get({ params: { id: one } })).execution_status === 'running' && one
+  })
+  await program.end('SIGKILL')
+  await llm.release('child')
+  await program.start()
+  const { status, events } = await rest(client, id)
+  assert.equal(status, 'finished')
+  assert.match(observations(events).join(), /\(finished\)\nThe child is done\./)
+  assert.equal(ofKind(events, 'AgentErrorEvent').length, 0)
+  assert.equal(ofKind(events, 'LLMCallEvent').filter((event) => event['usage_id'] === `delegate:${child}`).length, 1)
+  assert.equal((await client.conversations.get({ params: { id } })).sub_conversation_ids.length, 1)
 })
 
 test('when the database is killed under load callers are told to wait, and nothing acknowledged is lost', async (t) => {

@@ -2,9 +2,11 @@ import type { NewEvent } from '@parley/contract/events'
 import { SandboxGone, type Hands } from '@parley/sandbox/driver'
 import type { Proposal } from '../tools/arguments.ts'
 import { textContent } from '../tools/observation.ts'
+import type { CallContext } from '../tools/tool.ts'
 import type { Arguments } from './confirm.ts'
 import { agentError, blockedActionsKey, hookNote, stateUpdate, type EventOf } from './events.ts'
 import { RunFailed } from './failure.ts'
+import { charged } from './limits.ts'
 import { liveOutput } from './live.ts'
 import { Interrupted, over } from './stop.ts'
 import type { Work } from './work.ts'
@@ -17,6 +19,14 @@ export interface Ready {
   edit?: Arguments
 }
 
+/** What the calls of one batch have in common while they run. */
+interface Batch {
+  signal: AbortSignal
+  failures: RunFailed[]
+  /** What was spent for each call, to be stored with its result. */
+  charges: Map<Ready, NewEvent[]>
+}
+
 const graceMs = 2_000
 
 /** A tool that says it needs no sandbox never looks at this. */
@@ -27,18 +37,18 @@ const noHands = {} as Hands
  * the order of the calls, each as soon as it and all before it are there. An interrupt gives running tools 2 s to answer.
  */
 export async function execute(work: Work, calls: Ready[], signal: AbortSignal): Promise<void> {
-  const failures: RunFailed[] = []
-  const results = schedule(calls, work.policy.toolConcurrency, (call) => resultOf(work, call, signal, failures))
+  const batch: Batch = { signal, failures: [], charges: new Map() }
+  const results = schedule(calls, work.policy.toolConcurrency, (call) => resultOf(work, call, batch))
   const done: NewEvent[] = []
   for (const [at, call] of calls.entries()) {
     const result = await results[at]
     if (signal.aborted && !(signal.reason instanceof Interrupted)) throw signal.reason
     if (result === undefined || !work.journal.state.open.has(call.action.tool_call_id)) continue
-    work.journal.write(result)
+    work.journal.write(...(batch.charges.get(call) ?? []), result)
     done.push(result)
   }
   await afterwards(work, calls, done, signal)
-  if (failures[0] !== undefined) throw failures[0]
+  if (batch.failures[0] !== undefined) throw batch.failures[0]
   if (signal.aborted) throw signal.reason
 }
 
@@ -69,8 +79,9 @@ function schedule(calls: Ready[], places: number, run: (call: Ready) => Promise<
 }
 
 /** Never rejects: whatever happens becomes the call's one result. Only a run that is handed back stores none. */
-async function resultOf(work: Work, call: Ready, signal: AbortSignal, failures: RunFailed[]): Promise<NewEvent> {
+async function resultOf(work: Work, call: Ready, batch: Batch): Promise<NewEvent> {
   const { proposal, action } = call
+  const { signal, failures } = batch
   if (proposal.error !== null) return agentError(action, proposal.error, 'agent_action')
   if (signal.aborted) return agentError(action, 'The user interrupted the run before this action started.', 'unknown')
   if (failures.length > 0) return agentError(action, 'Not executed: there is no sandbox.', 'internal')
@@ -85,7 +96,7 @@ async function resultOf(work: Work, call: Ready, signal: AbortSignal, failures: 
     )
     return agentError(action, `Not executed: the sandbox cannot be used (${cause}).`, 'internal')
   }
-  return (await refused(work, call, signal)) ?? perform(work, call, hands, signal)
+  return (await refused(work, call, signal)) ?? perform(work, call, hands, batch)
 }
 
 /** The result of a call that a hook does not let through; null: it may be executed. */
@@ -120,12 +131,9 @@ async function afterwards({ hooks, journal }: Work, calls: Ready[], done: NewEve
   if (context.length > 0) journal.write(hookNote(context))
 }
 
-async function perform(
-  work: Work,
-  { action, proposal, edit }: Ready,
-  hands: Hands,
-  signal: AbortSignal,
-): Promise<NewEvent> {
+async function perform(work: Work, call: Ready, hands: Hands, batch: Batch): Promise<NewEvent> {
+  const { action, proposal, edit } = call
+  const { signal } = batch
   const { journal, clock } = work
   const names = { tool_call_id: action.tool_call_id, action_id: action.id }
   const live = liveOutput(journal.log, clock, names)
@@ -138,6 +146,7 @@ async function perform(
       onOutput: live.push,
       secretsFor: (text: string) => work.secrets.valuesFor(text),
       memory: memoryOf(work, tool.name),
+      call: callContext(work, call, batch),
     }
     const observation = await withGrace(tool.run(input, context), signal, work)
     live.end()
@@ -151,6 +160,16 @@ async function perform(
     if (error instanceof SandboxGone)
       return agentError(action, `The sandbox ended: ${cause}. ${outcomeUnknown}`, 'internal')
     return agentError(action, `The tool failed: ${cause}`, 'internal')
+  }
+}
+
+function callContext({ journal, policy }: Work, call: Ready, { charges }: Batch): CallContext {
+  return {
+    id: call.action.id,
+    budgetLeft: () => (policy.maxBudget === null ? null : Math.max(0, policy.maxBudget - journal.state.spent)),
+    charge: (spent) => void charges.set(call, [...(charges.get(call) ?? []), charged(spent)]),
+    notice: (code, detail) =>
+      void journal.write({ kind: 'NoticeEvent', source: 'environment', code, detail, level: 'info' }),
   }
 }
 

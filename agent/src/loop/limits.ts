@@ -1,5 +1,7 @@
 import type { Usage } from '@parley/contract/events'
 import type { Model } from '../model/model.ts'
+import type { Spent } from '../tools/tool.ts'
+import type { NewOf } from './events.ts'
 import { RunFailed } from './failure.ts'
 import type { State } from './state.ts'
 import type { Work } from './work.ts'
@@ -43,6 +45,20 @@ export function expectedUsage({ journal }: Work): Usage {
   const cached = Math.min(prompt, lastUsage.cache_read_tokens + lastUsage.cache_write_tokens)
   return { ...none, prompt_tokens: prompt, completion_tokens: completion, cache_read_tokens: cached }
 }
+
+/** What others spent for this conversation, as an event of its own log: it counts against the budget like a call. */
+export const charged = ({ usageId, id, model, usage, cost }: Spent): NewOf<'LLMCallEvent'> => ({
+  kind: 'LLMCallEvent',
+  source: 'environment',
+  usage_id: usageId,
+  model,
+  response_id: id,
+  usage,
+  cost,
+  latency_ms: 0,
+  first_token_ms: null,
+  attempts: 1,
+})
 
 function noticePrice({ journal }: Work, model: Model): void {
   const detail = `No price is known for ${model.name}, so the budget cannot be kept. Set the cost per token in the LLM settings.`

@@ -11,7 +11,7 @@ import { agentError, type NewOf } from './events.ts'
 import { failureEvent } from './failure.ts'
 import { openJournal, type Journal } from './journal.ts'
 import { closeSession, openSession } from './session.ts'
-import { inStage, owed } from './state.ts'
+import { inStage, type OpenCall, owed } from './state.ts'
 import { Interrupted, PauseRequested } from './stop.ts'
 import { executeApproved, turn } from './turn.ts'
 import type { RunOptions, ToolMemory, Work } from './work.ts'
@@ -58,8 +58,10 @@ const rests: ReadonlySet<Ending['status']> = new Set(['finished', 'error', 'stuc
 async function drive(work: Work): Promise<Ending> {
   const { journal, signal } = work
   recall(work)
-  closeStarted(work, `The run was interrupted while this action was under way. ${outcomeUnknown}`)
+  const resumed = inStage(journal.state, 'started').filter(({ action }) => work.tools.find(action.tool_name)?.resumes)
+  closeStarted(work, `The run was interrupted while this action was under way. ${outcomeUnknown}`, resumed)
   await journal.drain()
+  if (resumed.length > 0) await executeApproved(work, resumed)
   // Whoever starts a run wants every message answered, also those that were only to be kept.
   journal.state.asked = Math.max(journal.state.asked, journal.state.spoken)
   for (;;) {
@@ -121,8 +123,9 @@ function closeRejected({ journal }: Work): boolean {
 }
 
 /** One result for every action that may have been executed and has none. It is never executed by us again. */
-function closeStarted({ journal }: Work, text: string): void {
-  for (const { action } of inStage(journal.state, 'started')) journal.write(agentError(action, text, 'unknown'))
+function closeStarted({ journal }: Work, text: string, but: readonly OpenCall[] = []): void {
+  for (const call of inStage(journal.state, 'started'))
+    if (!but.includes(call)) journal.write(agentError(call.action, text, 'unknown'))
 }
 
 async function afterError(work: Work, error: unknown): Promise<Ending> {

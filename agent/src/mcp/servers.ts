@@ -1,3 +1,4 @@
+import { nameFilter } from '../tools/name-filter.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { McpServer } from './config.ts'
 import type { McpPlace } from './connect.ts'
@@ -30,7 +31,7 @@ export function openMcpServers(servers: Readonly<Record<string, McpServer>>, pla
     tools(taken, filter) {
       const names = new Set(taken)
       return links.flatMap((link) => {
-        const tools = mcpTools(link, { taken: names, several: links.length > 1, filter: pattern(filter) })
+        const tools = mcpTools(link, { taken: names, several: links.length > 1, matches: nameFilter(filter) })
         for (const { name } of tools) names.add(name)
         return tools
       })
@@ -38,15 +39,5 @@ export function openMcpServers(servers: Readonly<Record<string, McpServer>>, pla
     async close() {
       await Promise.allSettled(links.map((link) => link.close()))
     },
-  }
-}
-
-/** A text that is no regular expression lets nothing pass: whoever wrote it meant to leave something out. */
-function pattern(filter: string | null): RegExp | null {
-  if (filter === null) return null
-  try {
-    return new RegExp(filter)
-  } catch {
-    return /(?!)/
   }
 }

@@ -21,15 +21,15 @@ export interface Naming {
   taken: ReadonlySet<string>
   /** Several servers: the name of a tool begins with its server's. */
   several: boolean
-  /** Only tools whose own name matches; null: all. */
-  filter: RegExp | null
+  /** Only tools whose own name does. */
+  matches: (name: string) => boolean
 }
 
 /** A server's tools as the loop knows tools. A tool with a schema that is too large is left out. */
-export function mcpTools(link: ServerLink, { taken, several, filter }: Naming): Tool[] {
+export function mcpTools(link: ServerLink, { taken, several, matches }: Naming): Tool[] {
   const names = new Set(taken)
   return link.tools().flatMap((listed) => {
-    if (filter !== null && !filter.test(listed.name)) return []
+    if (!matches(listed.name)) return []
     if (JSON.stringify(listed.inputSchema).length > schemaLimit) return []
     const own = callable(listed.name)
     const name = several || names.has(own) ? callable(`${link.name}_${listed.name}`) : own

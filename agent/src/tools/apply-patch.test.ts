@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Hands } from '@parley/sandbox/driver'
-import { memoryFiles } from '../testing.ts'
+import { memoryFiles, testCall } from '../testing.ts'
 import { applyPatch } from './apply-patch.ts'
 import { assertTool } from './conformance.ts'
 import type { ToolContext } from './tool.ts'
@@ -15,6 +15,7 @@ function desk(files: Record<string, string>): ToolContext & { read(path: string)
     onOutput: () => {},
     secretsFor: () => Promise.resolve({}),
     memory: new Map(),
+    call: testCall,
     read: async (path) =>
       (await own.stat(`/workspace/${path}`)) === null ? 'absent' : String(await own.read(`/workspace/${path}`)),
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { propose } from './arguments.ts'
-import { chooseTools, tools } from './tools.ts'
+import { tools } from './tools.ts'
 import { toolset } from './toolset.ts'
 
 const set = toolset(tools, { askRisk: true })
@@ -64,11 +64,6 @@ test('whatever a model sends, what is stored is valid JSON and nothing throws', 
       },
     ),
   )
-})
-
-test('settings choose tools by any of their names; the built-in ones are always there', () => {
-  const { chosen, unknown } = chooseTools(['BashTool', 'nonsense'])
-  assert.deepEqual([chosen.map((tool) => tool.name), unknown], [['terminal', 'think', 'finish'], ['nonsense']])
 })
 
 test('the risk is asked only of tools that change something', () => {

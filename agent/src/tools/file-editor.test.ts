@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Observation } from '@parley/contract/events'
 import type { Hands } from '@parley/sandbox/driver'
-import { memoryFiles } from '../testing.ts'
+import { memoryFiles, testCall } from '../testing.ts'
 import { fileEditor } from './file-editor.ts'
 import type { ToolContext } from './tool.ts'
 
@@ -16,6 +16,7 @@ function desk(start: Record<string, string | Uint8Array> = {}) {
     onOutput: () => {},
     secretsFor: () => Promise.resolve({}),
     memory,
+    call: testCall,
   }
   const call = (args: Record<string, unknown>) => fileEditor.run(fileEditor.input.parse(args), context)
   const read = async (path: string) => (await files.read(path)).toString('utf8')

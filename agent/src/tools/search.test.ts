@@ -10,7 +10,7 @@ import { assertTool } from './conformance.ts'
 import { glob } from './glob.ts'
 import { grep } from './grep.ts'
 import { planFile, planningFileEditor } from './planning-file-editor.ts'
-import { toolsFor } from './tools.ts'
+import { builtInTools, isKnownTool, type ToolChoice, toolsFor } from './tools.ts'
 import { toolset } from './toolset.ts'
 import { webFetch } from './web-fetch.ts'
 import { webSearch } from './web-search.ts'
@@ -94,12 +94,42 @@ test('a planning agent writes its plan and nothing else', async () => {
   assert.equal((await plan.run({ command: 'view', path: 'notes.md' }, sandbox.desk())).is_error, false)
 })
 
+const usual: ToolChoice = {
+  agentType: 'default',
+  provider: null,
+  web: null,
+  children: null,
+  names: null,
+  builtIn: builtInTools,
+  filter: null,
+}
+
 test('which tools an agent has', () => {
-  const names = (choice: Partial<Parameters<typeof toolsFor>[0]>) =>
-    toolsFor({ agentType: 'default', provider: null, web: null, ...choice }).map((tool) => tool.name)
+  const names = (choice: Partial<ToolChoice>) => toolsFor({ ...usual, ...choice }).map((tool) => tool.name)
   assert.deepEqual(names({}), ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'])
   assert.deepEqual(names({ agentType: 'plan' }), ['glob', 'grep', 'planning_file_editor', 'think', 'finish'])
   assert.deepEqual(names({ web: { fetch, key: 'k' } }).slice(3, 5), ['web_search', 'web_fetch'])
+  assert.deepEqual(names({ children: { work: () => Promise.reject(new Error('none')) } })[3], 'delegate')
+})
+
+test('tools are chosen by any of their names and by a pattern; built-in ones stay unless they are left out', () => {
+  const names = (choice: Partial<ToolChoice>) => toolsFor({ ...usual, ...choice }).map((tool) => tool.name)
+  assert.deepEqual(names({ names: ['BashTool', 'ApplyPatchTool', 'nonsense'] }), [
+    'terminal',
+    'apply_patch',
+    'think',
+    'finish',
+  ])
+  assert.deepEqual(names({ names: [], builtIn: ['FinishTool'] }), ['finish'])
+  assert.deepEqual(names({ filter: '^(t|none)' }), ['terminal', 'task_tracker', 'think', 'finish'])
+  assert.deepEqual(names({ filter: '(' }), ['think', 'finish'], 'what is no pattern lets nothing pass')
+  assert.deepEqual(names({ agentType: 'plan', names: ['terminal', 'grep', 'file_viewer'] }), [
+    'grep',
+    'file_viewer',
+    'think',
+    'finish',
+  ])
+  assert.deepEqual(['terminal', 'execute_bash', 'DelegateTool', 'nonsense'].map(isKnownTool), [true, true, true, false])
 })
 
 /** A server of this machine for one test. */
@@ -163,6 +193,6 @@ for (const [tool, mistakes] of [
   test(`${tool.name} keeps what every tool promises`, () => assertTool(tool, sandbox.desk(), [...mistakes]))
 
 test('all tools together are told to the model in few words', () => {
-  const all = [...toolsFor({ agentType: 'default', provider: null, web: { fetch, key: 'k' } }), glob, grep]
+  const all = [...toolsFor({ ...usual, web: { fetch, key: 'k' } }), glob, grep]
   assert.ok(JSON.stringify(toolset(all, { askRisk: true }).definitions).length < 7_500)
 })

@@ -7,6 +7,7 @@ import type { Observation } from '@parley/contract/events'
 import type { Driver, Hands } from '@parley/sandbox/driver'
 import { processDriver } from '@parley/sandbox/process/driver'
 import { systemClock as clock } from '@parley/store/clock'
+import { testCall } from '../testing.ts'
 import { keystrokes } from './keys.ts'
 import { terminal } from './terminal.ts'
 import type { ToolContext } from './tool.ts'
@@ -68,6 +69,7 @@ function desk(secrets: Record<string, string> = {}, own: Hands = hands) {
     secretsFor: (text) =>
       Promise.resolve(Object.fromEntries(Object.entries(secrets).filter(([name]) => text.includes(`$${name}`)))),
     memory: new Map(),
+    call: testCall,
   }
   const call = (args: Record<string, unknown>) => terminal.run(terminal.input.parse(args), context)
   return { live, control, call, [Symbol.asyncDispose]: async () => terminal.close?.(context.memory) }

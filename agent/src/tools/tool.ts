@@ -1,6 +1,26 @@
-import type { Observation, Risk } from '@parley/contract/events'
+import type { Observation, Risk, Usage } from '@parley/contract/events'
 import type { Hands } from '@parley/sandbox/driver'
 import type { z } from 'zod'
+
+/** This very call of a tool. */
+export interface CallContext {
+  /** Of its action: the same when the call is taken up again. */
+  readonly id: string
+  /** US dollars that the conversation may still spend; null: no limit. */
+  budgetLeft(): number | null
+  /** Counts what others spent for this call; stored together with its result. */
+  charge(spent: Spent): void
+  /** Told to everybody who watches, and kept. */
+  notice(code: string, detail: string): void
+}
+
+export interface Spent {
+  usageId: string
+  id: string
+  model: string
+  usage: Usage
+  cost: number | null
+}
 
 /** What a tool is given while it works. */
 export interface ToolContext {
@@ -14,6 +34,7 @@ export interface ToolContext {
   secretsFor: (text: string) => Promise<Record<string, string>>
   /** A tool's own memory between calls, kept for the life of the run; rebuilt from the log after a crash where it matters. */
   memory: Map<string, unknown>
+  call: CallContext
 }
 
 export interface Tool<Input extends z.ZodType = z.ZodType> {
@@ -39,6 +60,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   recall?(observation: Observation, memory: Map<string, unknown>): void
   /** True: works without a sandbox; none is started for its sake. */
   readonly handless?: boolean
+  /** True: a call whose worker died is run again with the same id, and takes up what it had begun. */
+  readonly resumes?: boolean
   /** Frees what `memory` holds (shells, jobs). */
   close?(memory: Map<string, unknown>): Promise<void>
   risk?(input: z.infer<Input>): Risk

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Hands } from '@parley/sandbox/driver'
 import { systemClock as clock } from '@parley/store/clock'
 import { run } from '../loop/loop.ts'
-import { calls, memoryFiles, memoryLog, says, scriptedModel, testRun, userMessage } from '../testing.ts'
+import { calls, memoryFiles, memoryLog, says, scriptedModel, testCall, testRun, userMessage } from '../testing.ts'
 import { assertTool } from './conformance.ts'
 import type { ToolContext } from './tool.ts'
 import { tools } from './tools.ts'
@@ -20,6 +20,7 @@ const context = (): ToolContext => ({
   onOutput: () => {},
   secretsFor: () => Promise.resolve({}),
   memory: new Map(),
+  call: testCall,
 })
 
 const mistakes: Record<string, Record<string, unknown>[]> = {

@@ -1,9 +1,13 @@
 import type { AgentType } from '@parley/contract/start-request'
+import type { Children } from '../delegate/children.ts'
+import { delegate } from '../delegate/delegate.ts'
 import { applyPatch } from './apply-patch.ts'
 import { fileEditor } from './file-editor.ts'
+import { fileViewer } from './file-viewer.ts'
 import { finish } from './finish.ts'
 import { glob } from './glob.ts'
 import { grep } from './grep.ts'
+import { nameFilter } from './name-filter.ts'
 import { planFile, planningFileEditor } from './planning-file-editor.ts'
 import { taskTracker } from './task-tracker.ts'
 import { terminal } from './terminal.ts'
@@ -25,31 +29,44 @@ export interface ToolChoice {
    * send what it knows to another page.
    */
   web: { fetch: typeof fetch; key: string } | null
+  /** Null: this agent has no sub-agents. */
+  children: Children | null
+  /** Tools by any of their names (`terminal`, `TerminalTool`, `execute_bash` …), in the place of the usual ones; null: those. */
+  names: readonly string[] | null
+  /** Names of those that are there whatever else is said. */
+  builtIn: readonly string[]
+  /** A regular expression that names of other tools must match somewhere; null: all may stay. */
+  filter: string | null
 }
 
-/** The tools of one conversation. */
-export function toolsFor({ agentType, provider, web }: ToolChoice): readonly Tool[] {
+/** The tools of one conversation, each once, in our order. */
+export function toolsFor(choice: ToolChoice): readonly Tool[] {
+  const { agentType, provider, web, children, names, builtIn, filter } = choice
   const online = web === null ? [] : [webSearch(web), webFetch(web.fetch)]
-  if (agentType === 'plan') return [glob, grep, planningFileEditor(planFile(provider)), ...online, think, finish]
-  return online.length === 0 ? tools : [terminal, fileEditor, taskTracker, ...online, think, finish]
+  const plan = planningFileEditor(planFile(provider))
+  const helpers = children === null ? [] : [delegate(children)]
+  const usual: readonly Tool[] =
+    agentType === 'plan' ? [glob, grep, plan, ...online] : [terminal, fileEditor, taskTracker, ...online, ...helpers]
+  // A planning agent changes nothing, whatever it is given.
+  const others: readonly Tool[] = agentType === 'plan' ? [fileViewer] : [glob, grep, fileViewer, applyPatch, plan]
+  const passes = nameFilter(filter)
+  const all = [...usual, ...others.filter((tool) => !usual.includes(tool)), think, finish]
+  const called = (name: string) => all.find((tool) => tool.name === name) ?? all.find((tool) => isCalled(tool, name))
+  const kept = new Set(builtIn.map(called))
+  const wanted = names === null ? new Set(usual) : new Set(names.map(called))
+  return all.filter((tool) => kept.has(tool) || (wanted.has(tool) && passes(tool.name)))
 }
 
-const known = [...tools, glob, grep, applyPatch, planningFileEditor(planFile(null))]
+/** What is there unless it is left out. */
+export const builtInTools: readonly string[] = ['FinishTool', 'ThinkTool']
 
-/**
- * The tools that settings name (`terminal`, `TerminalTool`, `execute_bash` …) and the built-in ones, each once, in our order.
- * Without names: the usual ones. Names that nobody knows are given back. `builtIn`: names of those that are there anyway.
- */
-export function chooseTools(
-  names: readonly string[] | null,
-  builtIn: readonly string[] = ['FinishTool', 'ThinkTool'],
-): { chosen: readonly Tool[]; unknown: string[] } {
-  const is = (tool: Tool, name: string) => tool.name === name || tool.aliases.includes(name)
-  const wanted = [...(names ?? tools.map((tool) => tool.name)), ...builtIn]
-  const first = (name: string) => known.find((tool) => is(tool, name))
-  const found = new Set(wanted.map(first))
-  return {
-    chosen: known.filter((tool) => found.has(tool)),
-    unknown: (names ?? []).filter((name) => first(name) === undefined),
-  }
+/** Whether some agent could have a tool of this name. */
+export function isKnownTool(name: string): boolean {
+  const web = { fetch, key: '' }
+  const children: Children = { work: () => Promise.reject(new Error('there are none')) }
+  const all = { provider: null, web, children, names: [name], builtIn: [], filter: null }
+  return toolsFor({ ...all, agentType: 'default' }).length > 0
 }
+
+const isCalled = (tool: Tool, name: string): boolean =>
+  tool.aliases.some((one) => one.toLowerCase() === name.toLowerCase())

@@ -35,6 +35,9 @@ export interface ConversationConfig {
   hook_config: HookConfig | null
   /** Absent in conversations that were started without. */
   critic?: Critic | null
+  /** Of a sub-agent: how many are above it, and the tools it may use of its parent's; null: all. */
+  depth?: number
+  tools?: readonly string[] | null
 }
 
 export interface SealedConfig {

@@ -5,6 +5,7 @@ import type { Clock } from '@parley/store/clock'
 import type { Seal } from '@parley/store/seal'
 import type { Sandboxes } from '../sandboxes/service.ts'
 import type { LogStore } from './log/store.ts'
+import { resealed } from './resealed.ts'
 import type { ConversationRow, ConversationStore, HeadRow, Whole } from './store.ts'
 
 /*
@@ -65,12 +66,4 @@ async function pointOf(logs: LogStore, parent: Whole, { from_event_id, from_seq 
 /** What a fork takes from where it came from. */
 function own(row: ConversationRow & HeadRow): ConversationRow {
   return { ...row, forked_from_id: row.id, title_given: true, public: null, parent_id: null }
-}
-
-/** Sealed texts open only for the row they were closed for. */
-async function resealed(seal: Seal, row: ConversationRow, id: string): Promise<{ sealed_config: string | null }> {
-  if (row.sealed_config === null) return { sealed_config: null }
-  const place = (conversation: string) => `conversation.sealed_config.${conversation}`
-  const text = await seal.open(row.owner_id, place(row.id), row.sealed_config)
-  return { sealed_config: await seal.close(row.owner_id, place(id), text) }
 }

@@ -1,11 +1,11 @@
 import type { FinalResponse, Why } from '@parley/contract/conversation-insight'
-import type { LogEvent } from '@parley/contract/events'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
 import type { InsightStore } from './insight-store.ts'
 import { record } from './log/record.ts'
 import type { Conversations } from './service.ts'
 import type { Whole } from './store.ts'
 import { whyOf } from './why.ts'
+import { mostWords, saidBy } from './words.ts'
 
 /** Questions about a conversation as a whole, answered from its row and the end of its log. */
 
@@ -18,7 +18,6 @@ interface Parts {
 
 /** Enough to see the calls of one answer of the model, all at work at once. */
 const lookBack = 100
-const mostWords = 50
 
 export function insightOf({ store, conversations }: Parts) {
   const live = (row: Whole, sandbox: SandboxStatus) => (sandbox === 'RUNNING' ? row.execution_status : null)
@@ -42,14 +41,4 @@ export function insightOf({ store, conversations }: Parts) {
       return { execution_status, sandbox_status, ...whyOf({ row, sandbox: sandbox_status, events }) }
     },
   }
-}
-
-function saidBy(event: LogEvent): string | null {
-  if (event.kind === 'ActionEvent') {
-    const { action } = event
-    return action?.kind === 'FinishAction' && typeof action['message'] === 'string' ? action['message'] : null
-  }
-  if (event.kind !== 'MessageEvent') return null
-  const texts = event.llm_message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return texts.length > 0 ? texts.join('\n') : null
 }

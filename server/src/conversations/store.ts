@@ -163,6 +163,9 @@ export function conversationStore(database: Database) {
         .where('c.id', '=', id)
         .executeTakeFirst(),
 
+    head: (id: string): Promise<HeadRow | undefined> =>
+      db.selectFrom('conversation_head').selectAll().where('conversation_id', '=', id).executeTakeFirst(),
+
     many: (owner: string, ids: readonly string[]): Promise<Whole[]> =>
       whole()
         .where('c.id', 'in', [...ids, none])

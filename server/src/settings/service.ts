@@ -1,3 +1,4 @@
+import { isKnownTool } from '@parley/agent/tools/tools'
 import type { ProviderTokens } from '@parley/contract/git'
 import type { GitProvider } from '@parley/contract/git-provider'
 import type { McpTest, McpTestRequest } from '@parley/contract/mcp-config'
@@ -52,6 +53,7 @@ export function settingsService({ store, seal, secrets, git, tryMcp }: Parts) {
       update: SettingsUpdate,
       check: (now: Settings | undefined) => void,
     ): Promise<{ message: string }> {
+      toolsKnown(update)
       const { provider_tokens, custom_secrets } = update.secrets_store ?? {}
       // Checked at the forge before anything is stored.
       if (provider_tokens !== undefined) await git.add(owner, provider_tokens)
@@ -70,4 +72,10 @@ export function settingsService({ store, seal, secrets, git, tryMcp }: Parts) {
       return { message: 'Settings stored' }
     },
   }
+}
+
+function toolsKnown({ agent_settings: agent }: SettingsUpdate): void {
+  const names = [...(agent?.tools ?? []).map(({ name }) => name), ...(agent?.include_default_tools ?? [])]
+  const unknown = names.filter((name) => !isKnownTool(name))
+  if (unknown.length > 0) throw new Problem('validation_error', `There is no tool ${unknown.join(', ')}.`)
 }

@@ -1,3 +1,5 @@
+import type { Children } from '@parley/agent/delegate/children'
+import { mostDepth } from '@parley/agent/delegate/kinds'
 import { type McpServer, settingsServers } from '@parley/agent/mcp/config'
 import type { McpPlace } from '@parley/agent/mcp/connect'
 import type { McpStatus } from '@parley/agent/mcp/server'
@@ -8,7 +10,7 @@ import { withRules } from '@parley/agent/skills/path-rules'
 import { skillsPrompt } from '@parley/agent/skills/prompt'
 import { planFile } from '@parley/agent/tools/planning-file-editor'
 import type { Tool } from '@parley/agent/tools/tool'
-import { toolsFor } from '@parley/agent/tools/tools'
+import { builtInTools, toolsFor } from '@parley/agent/tools/tools'
 import type { LogEvent, NewEvent } from '@parley/contract/events'
 import type { ConversationConfig, SealedConfig } from '../config.ts'
 import type { ConversationRow } from '../store.ts'
@@ -19,6 +21,7 @@ export interface Equipment {
   row: Pick<ConversationRow, 'agent_type' | 'git_provider' | 'working_dir'>
   config: ConversationConfig
   sealed: SealedConfig
+  children: Children
 }
 
 /** Null when the conversation has none. */
@@ -28,27 +31,28 @@ export function mcpServersOf({ config, sealed }: Equipment, place: McpPlace): Mc
 }
 
 export function toolsOf(
-  { row, config, sealed }: Equipment,
+  { row, config, sealed, children }: Equipment,
   fetch: McpPlace['fetch'],
   servers: McpServers | null,
 ): Tool[] {
   const key = sealed.search_api_key
   const web = key === null ? null : { fetch, key }
-  const own = toolsFor({ agentType: row.agent_type, provider: row.git_provider, web })
+  const { tools, filter_tools_regex: filter = null, include_default_tools: builtIn } = sealed.agent ?? {}
+  const own = toolsFor({
+    agentType: row.agent_type,
+    provider: row.git_provider,
+    web,
+    children: (config.depth ?? 0) < mostDepth ? children : null,
+    names: config.tools ?? tools?.map(({ name }) => name) ?? null,
+    builtIn: builtIn ?? builtInTools,
+    filter,
+  })
   const skill = invokeSkill(config.skills)
   const ours = (skill === null ? own : [...own, skill]).map((tool) => withRules(tool, config.skills, row.working_dir))
   // A planning agent changes nothing, and what another's server changes is not known.
-  const { filter_tools_regex: filter = null } = sealed.agent ?? {}
   const others = row.agent_type === 'plan' ? [] : (servers?.tools(namesOf(ours), filter) ?? [])
-  return [...ours.filter(wanted(sealed.agent?.include_default_tools ?? null)), ...others]
+  return [...ours, ...others]
 }
-
-/** Tools of Parley that the agent may go without. Those that do the work are its own matter. */
-const optional: ReadonlySet<string> = new Set(['think', 'finish'])
-
-/** \`names\`: as \`include_default_tools\` has them; null: all. */
-const wanted = (names: readonly string[] | null) => (tool: Tool) =>
-  names === null || !optional.has(tool.name) || [tool.name, ...tool.aliases].some((name) => names.includes(name))
 
 const namesOf = (tools: readonly Tool[]): string[] => tools.flatMap((tool) => [tool.name, ...tool.aliases])
 

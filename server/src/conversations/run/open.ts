@@ -7,10 +7,8 @@ import type { Tool } from '@parley/agent/tools/tool'
 import { secretsIn } from '@parley/contract/agent-settings'
 import type { LogEvent } from '@parley/contract/events'
 import { mcpKeys } from '@parley/contract/mcp-config'
-import type { Clock } from '@parley/store/clock'
 import type { Job } from '@parley/store/jobs'
 import type { Seal } from '@parley/store/seal'
-import type { Wake } from '@parley/store/wake'
 import type { Sandboxes } from '../../sandboxes/service.ts'
 import { sandboxTopic } from '../../sandboxes/service.ts'
 import type { SecretsService } from '../../secrets/service.ts'
@@ -22,8 +20,10 @@ import { record } from '../log/record.ts'
 import { type RunLog, runLog } from '../log/run-log.ts'
 import type { HeadChange, LogStore } from '../log/store.ts'
 import { counted, type Usages } from '../metrics.ts'
+import { sealedPlace } from '../resealed.ts'
 import type { ConversationRow, ConversationStore, HeadRow } from '../store.ts'
 import { eventsTopic } from '../topics.ts'
+import { childrenOf, type ChildParts } from './children.ts'
 import { maskedDeltas } from './deltas.ts'
 import { mcpServersOf, serverNews, suffixOf, toolsOf } from './equip.ts'
 import type { Kept } from './kept.ts'
@@ -31,17 +31,14 @@ import { policyOf } from './policy.ts'
 
 /** Everything a run needs, made from the conversation's row: log, model, hands, tools and what bounds them. */
 
-export interface RunParts {
+export interface RunParts extends ChildParts {
   store: ConversationStore
   logs: LogStore
   append: AppendFenced
   recent: Recent
   sandboxes: Sandboxes
   secrets: SecretsService
-  seal: Seal
-  wake: Wake
   live: Live
-  clock: Clock
   kept: Kept
   /** The only way of a model to the network. */
   fetch: typeof fetch
@@ -80,7 +77,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
   const appendFenced = metered(parts.append, row.metrics, facts)
   const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
-  const equipment = { row, config, sealed }
+  const equipment = { row, config, sealed, children: childrenOf(parts, { row, config, mask: mask.value }) }
   const handed = handedOut(secrets)
   let servers = held
   return {
@@ -209,9 +206,7 @@ function handedOut(secrets: readonly SecretValue[]): RunOptions['secrets'] {
 async function sealedConfig(seal: Seal, row: ConversationRow): Promise<SealedConfig> {
   if (row.sealed_config === null) return { llm_api_key: null, search_api_key: null, mcp_config: null, secrets: {} }
   // Closed by us when the conversation was made.
-  return JSON.parse(
-    await seal.open(row.owner_id, `conversation.sealed_config.${row.id}`, row.sealed_config),
-  ) as SealedConfig
+  return JSON.parse(await seal.open(row.owner_id, sealedPlace(row.id), row.sealed_config)) as SealedConfig
 }
 
 /** Counts what the model's calls used, in the very commit that stores them. */

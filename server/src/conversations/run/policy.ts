@@ -43,7 +43,8 @@ export function policyOf(config: ConversationConfig, agent: AgentSettings, { fet
     analyzer,
     way: fetch,
     hooks: config.hook_config,
-    critic: config.critic ?? agent.critic ?? null,
+    // A critic judges the whole of the work; what a sub-agent does is a part.
+    critic: config.depth === undefined ? (config.critic ?? agent.critic ?? null) : null,
     condenser: condenserOf(config, agent, model),
     fallbacks: fallbacksOf(agent).map(model),
     logCompletions: llm.log_completions === true ? (llm.log_completions_folder ?? 'logs/completions') : null,
