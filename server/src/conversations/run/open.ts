@@ -28,6 +28,7 @@ import { maskedDeltas } from './deltas.ts'
 import { mcpServersOf, serverNews, suffixOf, toolsOf } from './equip.ts'
 import type { Kept } from './kept.ts'
 import { policyOf } from './policy.ts'
+import { handedOut, headersOf, namedBefore, secretsOf } from './secrets.ts'
 
 /** Everything a run needs, made from the conversation's row: log, model, hands, tools and what bounds them. */
 
@@ -68,9 +69,9 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   // Written by us when the conversation was made.
   const config = row.config as ConversationConfig
   const sealed = await sealedConfig(parts.seal, row)
-  const secrets = await secretsOf(parts, row, sealed)
+  const secrets = secretsOf(await parts.secrets.values(row.owner_id), sealed)
   const agent = sealed.agent ?? {}
-  const mask = masker([...secrets, ...keysOf(sealed)])
+  const mask = masker([...secrets.said, ...headersOf(secrets), ...keysOf(sealed)])
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
   const model = modelFor({ ...agent.llm, ...config.llm, api_key: sealed.llm_api_key })
   const { events, memory, servers: held } = await recalled(parts, row.id)
@@ -78,7 +79,13 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const appendFenced = metered(parts.append, row.metrics, facts)
   const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
   const equipment = { row, config, sealed, children: childrenOf(parts, { row, config, mask: mask.value }) }
-  const handed = handedOut(secrets)
+  const handed = handedOut(secrets, {
+    clock: parts.clock,
+    fetch: parts.fetch,
+    hide: mask.add,
+    tell: (event) => void log.append(event).durable.catch(() => {}),
+  })
+  await handed.valuesFor(namedBefore(events, secrets))
   let servers = held
   return {
     row,
@@ -172,18 +179,6 @@ async function readOn(logs: LogStore, id: string, events: LogEvent[]): Promise<v
   }
 }
 
-interface SecretValue {
-  name: string
-  description: string
-  value: string
-}
-
-async function secretsOf({ secrets }: RunParts, row: ConversationRow, sealed: SealedConfig): Promise<SecretValue[]> {
-  const stored = (await secrets.values(row.owner_id)).filter(({ name }) => !(name in sealed.secrets))
-  const handed = Object.entries(sealed.secrets).map(([name, value]) => ({ name, value, description: '' }))
-  return [...stored.map((one) => ({ ...one, description: one.description ?? '' })), ...handed]
-}
-
 /** What the agent works with and never sees. */
 const keysOf = ({ llm_api_key, search_api_key, agent, mcp_config }: SealedConfig) => [
   ...(llm_api_key === null ? [] : [{ name: 'LLM_API_KEY', value: llm_api_key }]),
@@ -191,17 +186,6 @@ const keysOf = ({ llm_api_key, search_api_key, agent, mcp_config }: SealedConfig
   ...secretsIn(agent ?? {}).map((value) => ({ name: 'AGENT_SETTINGS', value })),
   ...mcpKeys(mcp_config).map((value) => ({ name: 'MCP_API_KEY', value })),
 ]
-
-function handedOut(secrets: readonly SecretValue[]): RunOptions['secrets'] {
-  const names = secrets.map(({ name, description }) => ({ name, description }))
-  return {
-    names: () => names,
-    async valuesFor(text) {
-      const said = new Set([...text.matchAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)/g)].map((found) => found[1]))
-      return Object.fromEntries(secrets.filter(({ name }) => said.has(name)).map(({ name, value }) => [name, value]))
-    },
-  }
-}
 
 async function sealedConfig(seal: Seal, row: ConversationRow): Promise<SealedConfig> {
   if (row.sealed_config === null) return { llm_api_key: null, search_api_key: null, mcp_config: null, secrets: {} }
