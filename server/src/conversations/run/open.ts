@@ -1,6 +1,7 @@
 import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
 import { type Masker, masker } from '@parley/agent/mask'
+import type { McpPlace } from '@parley/agent/mcp/connect'
 import type { LlmConfig } from '@parley/agent/model/config'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
@@ -75,8 +76,10 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
   const model = modelFor({ ...agent.llm, ...config.llm, api_key: sealed.llm_api_key })
   const { events, memory, servers: held } = await recalled(parts, row.id)
-  const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
-  const appendFenced = metered(parts.append, row.metrics, facts)
+  const appendFenced = metered(parts.append, row.metrics, {
+    contextWindow: model.contextWindow,
+    budget: config.max_budget_per_task,
+  })
   const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
   const equipment = { row, config, sealed, children: childrenOf(parts, { row, config, mask: mask.value }) }
   const handed = handedOut(secrets, {
@@ -92,12 +95,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
     log,
     sandboxTopic: sandboxTopic(row.sandbox_id ?? ''),
     async equip() {
-      servers ??= mcpServersOf(equipment, {
-        hands: (signal) => hands(parts, row, signal),
-        workingDir: row.working_dir,
-        fetch: parts.follow,
-        secretsFor: (text) => handed.valuesFor(text),
-      })
+      servers ??= mcpServersOf(equipment, placeOf(parts, row, handed))
       await servers?.settle()
       const news = serverNews(servers?.statuses() ?? [], events)
       if (news.length > 0) await log.write(news, {})
@@ -124,6 +122,13 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
     },
   }
 }
+
+const placeOf = (parts: RunParts, row: ConversationRow, secrets: RunOptions['secrets']): McpPlace => ({
+  hands: (signal) => hands(parts, row, signal),
+  workingDir: row.working_dir,
+  fetch: parts.follow,
+  secretsFor: (text) => secrets.valuesFor(text),
+})
 
 interface LogParts {
   events: LogEvent[]
