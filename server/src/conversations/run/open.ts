@@ -6,7 +6,7 @@ import type { LlmConfig } from '@parley/agent/model/config'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
 import { secretsIn } from '@parley/contract/agent-settings'
-import type { LogEvent } from '@parley/contract/events'
+import type { LogEvent, NewEvent } from '@parley/contract/events'
 import { mcpKeys } from '@parley/contract/mcp-config'
 import type { Job } from '@parley/store/jobs'
 import type { Seal } from '@parley/store/seal'
@@ -29,7 +29,7 @@ import { maskedDeltas } from './deltas.ts'
 import { mcpServersOf, serverNews, suffixOf, toolsOf } from './equip.ts'
 import type { Kept } from './kept.ts'
 import { policyOf } from './policy.ts'
-import { handedOut, headersOf, namedBefore, secretsOf } from './secrets.ts'
+import { handedOut, headersOf, namedBefore, type RunSecrets, secretsOf } from './secrets.ts'
 
 /** Everything a run needs, made from the conversation's row: log, model, hands, tools and what bounds them. */
 
@@ -76,19 +76,11 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
   const model = modelFor({ ...agent.llm, ...config.llm, api_key: sealed.llm_api_key })
   const { events, memory, servers: held } = await recalled(parts, row.id)
-  const appendFenced = metered(parts.append, row.metrics, {
-    contextWindow: model.contextWindow,
-    budget: config.max_budget_per_task,
-  })
+  const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
+  const appendFenced = metered(parts.append, row.metrics, facts)
   const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
   const equipment = { row, config, sealed, children: childrenOf(parts, { row, config, mask: mask.value }) }
-  const handed = handedOut(secrets, {
-    clock: parts.clock,
-    fetch: parts.fetch,
-    hide: mask.add,
-    tell: (event) => void log.append(event).durable.catch(() => {}),
-  })
-  await handed.valuesFor(namedBefore(events, secrets))
+  const handed = await handing(parts, secrets, { mask, log })
   let servers = held
   return {
     row,
@@ -121,6 +113,14 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       hands: (signal) => hands(parts, row, signal),
     },
   }
+}
+
+/** The secrets of the run; what earlier commands were given is known again before it begins, to be hidden. */
+async function handing({ clock, fetch }: RunParts, secrets: RunSecrets, { mask, log }: { mask: Masker; log: RunLog }) {
+  const tell = (event: NewEvent) => void log.append(event).durable.catch(() => {})
+  const handed = handedOut(secrets, { clock, fetch, hide: mask.add, tell })
+  await handed.valuesFor(namedBefore(log.events, secrets))
+  return handed
 }
 
 const placeOf = (parts: RunParts, row: ConversationRow, secrets: RunOptions['secrets']): McpPlace => ({
