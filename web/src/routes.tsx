@@ -34,6 +34,12 @@ const signIn = createRoute({
 
 const join = createRoute({ getParentRoute: () => root, path: '/join', component: Join })
 
+const shared = createRoute({
+  getParentRoute: () => root,
+  path: '/shared/$id',
+  component: lazyRouteComponent(() => import('./conversations/Shared.tsx'), 'Shared'),
+})
+
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -97,7 +103,7 @@ const settingsSection = createRoute({
 const inner = [home, welcome, startTask, conversations, conversation, sandboxes, settings, settingsSection]
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, join, inside.addChildren(inner)]),
+  routeTree: root.addChildren([signIn, join, shared, inside.addChildren(inner)]),
   defaultPreload: 'intent',
 })
 

@@ -1,78 +1,88 @@
+import type { ConfirmationAnswer } from '@parley/contract/events'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client, queries } from '../api.ts'
-import type { Item } from '../events/timeline.ts'
-import { titleOf } from '../events/title.ts'
+import type { Tool } from '../events/timeline.ts'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
-import { visible } from '../ui/visible.ts'
+import { approval, type Edits, refusal } from './answer.ts'
+import { Asking } from './Asking.tsx'
 
-type Call = Extract<Item, { kind: 'tool' }>
+type Body = Pick<ConfirmationAnswer, 'accept'> & Partial<ConfirmationAnswer>
 
-const risks = { UNKNOWN: '', LOW: 'low risk', MEDIUM: 'medium risk', HIGH: 'high risk' }
-
-/** The actions that wait for an answer: approve all of them, or reject them and say why. */
-export function Confirm({ id, calls }: { id: string; calls: Call[] }) {
+/** The actions that wait for an answer: approve them as they are or changed, or reject them and say why; some or all. */
+export function Confirm({ id, calls }: { id: string; calls: Tool[] }) {
   const [rejects, setRejects] = useState(false)
   const [reason, setReason] = useState('')
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [edits, setEdits] = useState<Edits>({})
   const answer = useMutation({
-    mutationFn: (accept: boolean) =>
-      client.events.respondToConfirmation({
-        params: { id },
-        body: accept || reason.trim() === '' ? { accept } : { accept, reason: reason.trim() },
-      }),
+    mutationFn: (body: Body) => client.events.respondToConfirmation({ params: { id }, body }),
+    onSuccess: () => setRejects(false),
     onSettled: () => queries.invalidateQueries({ queryKey: ['conversation', id] }),
   })
+  const chosen = new Set(calls.map(({ key }) => key).filter((key) => !left.has(key)))
+  const yes = approval({ calls, chosen, edits })
+  const choose = (key: string, isChosen: boolean) =>
+    setLeft((before) => new Set(isChosen ? [...before].filter((one) => one !== key) : [...before, key]))
+  const edit = (key: string, text: string | null) =>
+    setEdits(({ [key]: _, ...others }) => (text === null ? others : { ...others, [key]: text }))
   return (
-    <section aria-label="The agent asks" className="mb-2 grid gap-3 rounded-xl border border-warn bg-warn-tint p-3">
-      <p className="font-medium">The agent asks before it acts</p>
-      <ul className="grid gap-1">
-        {calls.map(({ key, action }) => {
-          const { verb, what } = titleOf(action)
-          return (
-            <li key={key} className="flex flex-wrap items-baseline gap-x-2">
-              <span className="text-sm">{visible(verb)}</span>
-              <pre
-                className="max-h-40 min-w-0 flex-1 overflow-auto text-[0.8125rem] wrap-anywhere whitespace-pre-wrap"
-                tabIndex={0}
-              >
-                {visible(what)}
-              </pre>
-              <span className="text-sm text-warn">{risks[action.security_risk]}</span>
-            </li>
-          )
-        })}
-      </ul>
-      {rejects && (
-        <Field label="Why not? The agent reads it.">
-          {(tie) => (
-            <textarea
-              {...tie}
-              className="field"
-              rows={2}
-              maxLength={10000}
-              value={reason}
-              onChange={(event) => setReason(event.target.value)}
+    <section aria-label={t('confirm.label')} className="mb-2 rounded-xl border border-warn bg-warn-tint">
+      <h2 className="px-3 pt-3 font-medium">{t('confirm.title')}</h2>
+      <ul className="grid max-h-[40vh] gap-3 overflow-y-auto p-3" tabIndex={0}>
+        {calls.map((call) => (
+          <li key={call.key}>
+            <Asking
+              call={call}
+              isChosen={chosen.has(call.key)}
+              onChoose={calls.length > 1 ? (isChosen) => choose(call.key, isChosen) : null}
+              edit={edits[call.key] ?? null}
+              onEdit={(text) => edit(call.key, text)}
             />
-          )}
-        </Field>
-      )}
-      <ErrorNote error={answer.error} />
-      <div className="flex flex-wrap gap-2">
-        {!rejects && (
-          <Button kind="primary" busy={answer.isPending} onClick={() => answer.mutate(true)}>
-            Approve
-          </Button>
+          </li>
+        ))}
+      </ul>
+      <div className="grid gap-3 px-3 pb-3">
+        {rejects && (
+          <Field label={t('confirm.why-not')}>
+            {(tie) => (
+              <textarea
+                {...tie}
+                className="field"
+                rows={2}
+                maxLength={10000}
+                value={reason}
+                autoFocus
+                onChange={(event) => setReason(event.target.value)}
+              />
+            )}
+          </Field>
         )}
-        <Button
-          kind="danger"
-          busy={answer.isPending}
-          onClick={() => (rejects ? answer.mutate(false) : setRejects(true))}
-        >
-          Reject
-        </Button>
-        {rejects && <Button onClick={() => setRejects(false)}>Back</Button>}
+        <ErrorNote error={answer.error} />
+        <div className="flex flex-wrap gap-2">
+          {!rejects && (
+            <Button
+              kind="primary"
+              busy={answer.isPending}
+              disabled={yes === null || chosen.size === 0}
+              onClick={() => yes !== null && answer.mutate(yes)}
+            >
+              {left.size === 0 ? t('confirm.approve') : t('confirm.approve-some', { count: chosen.size })}
+            </Button>
+          )}
+          <Button
+            kind="danger"
+            busy={answer.isPending}
+            disabled={chosen.size === 0}
+            onClick={() => (rejects ? answer.mutate(refusal({ calls, chosen }, reason)) : setRejects(true))}
+          >
+            {t('confirm.reject')}
+          </Button>
+          {rejects && <Button onClick={() => setRejects(false)}>{t('confirm.back')}</Button>}
+        </div>
       </div>
     </section>
   )

@@ -1,5 +1,7 @@
 import type { AppConversation } from '@parley/contract/conversations'
 import { Link } from '@tanstack/react-router'
+import { compact, dollars, percent } from '../i18n/format.ts'
+import { t } from '../i18n/translate.ts'
 import { tabs } from '../tabs.ts'
 import type { Tab } from '../tabs.ts'
 import { SandboxChip, StatusChip } from '../ui/StatusChip.tsx'
@@ -8,7 +10,7 @@ import { Controls } from './Controls.tsx'
 import { More } from './More.tsx'
 
 const place =
-  'border-b-2 border-transparent px-2.5 py-2 text-sm text-soft capitalize hover:text-ink data-[on=true]:border-accent data-[on=true]:text-ink'
+  'border-b-2 border-transparent px-2.5 py-2 text-sm whitespace-nowrap text-soft hover:text-ink data-[on=true]:border-accent data-[on=true]:text-ink'
 
 /** What the conversation is, what it does, what it has cost, and what one can do with it. */
 export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undefined }) {
@@ -16,7 +18,7 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
     <div className="border-b border-line px-3 sm:px-4">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 pt-2">
         <h1 className="min-w-20 flex-1 truncate font-semibold sm:min-w-48" title={visible(one.title ?? '')}>
-          {visible(one.title ?? 'Untitled conversation')}
+          {visible(one.title ?? t('ui.untitled'))}
         </h1>
         <StatusChip of={one} />
         {one.execution_status !== null && one.sandbox_status !== 'RUNNING' && (
@@ -26,7 +28,7 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
         <More of={one} />
       </div>
       <div className="flex flex-wrap items-center justify-between gap-x-4">
-        <nav aria-label="Parts of the conversation" className="-mb-px flex overflow-x-auto">
+        <nav aria-label={t('chat.tabs')} className="-mb-px flex overflow-x-auto">
           {[undefined, ...tabs].map((part) => (
             <Link
               key={part ?? 'chat'}
@@ -37,7 +39,7 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
               aria-current={part === tab ? 'page' : undefined}
               className={place}
             >
-              {part ?? 'Chat'}
+              {t(`chat.tab.${part ?? 'chat'}`)}
             </Link>
           ))}
         </nav>
@@ -47,23 +49,39 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
   )
 }
 
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-
+/** What it runs on, and what it has cost so far. */
 function Spent({ of: { metrics, llm_model, selected_repository } }: { of: AppConversation }) {
   const usage = metrics?.accumulated_token_usage
   const tokens = (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0)
-  const full =
-    usage && usage.context_window > 0 ? Math.round((100 * usage.per_turn_token) / usage.context_window) : null
+  const share = usage && usage.context_window > 0 ? Math.min(1, usage.per_turn_token / usage.context_window) : null
   const parts = [
     selected_repository,
     llm_model,
-    metrics === null ? null : `$${metrics.accumulated_cost.toFixed(metrics.accumulated_cost < 1 ? 4 : 2)}`,
-    tokens === 0 ? null : `${compact.format(tokens)} tokens`,
-    full === null ? null : `${full} % of the context`,
+    metrics === null ? null : dollars(metrics.accumulated_cost),
+    tokens === 0 ? null : t('chat.tokens-of', { tokens: compact(tokens) }),
   ]
   return (
-    <p className="truncate py-1 text-xs text-soft">
-      {visible(parts.filter((part) => part !== null && part !== '').join(' · '))}
-    </p>
+    <div className="flex min-w-0 items-center gap-2 py-1 text-xs text-soft">
+      <p className="truncate">{visible(parts.filter((part) => part !== null && part !== '').join(' · '))}</p>
+      {share !== null && <ContextMeter share={share} />}
+    </div>
+  )
+}
+
+/** How full the model's window is. The word says what the bar shows. */
+function ContextMeter({ share }: { share: number }) {
+  return (
+    <span className="flex items-center gap-1.5 whitespace-nowrap" title={t('chat.context')}>
+      <meter
+        className="meter h-1.5 w-14"
+        min={0}
+        max={1}
+        high={0.8}
+        optimum={0}
+        value={share}
+        aria-label={t('chat.context')}
+      />
+      {t('chat.context-of', { share: percent(share) })}
+    </span>
   )
 }

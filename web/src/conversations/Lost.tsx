@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { duration } from '../i18n/format.ts'
+import { t } from '../i18n/translate.ts'
 
 /** That what is shown may be old. Silent for a second, so that a connection that comes back at once is not noticed. */
 export function Lost({ since }: { since: number }) {
@@ -11,7 +12,7 @@ export function Lost({ since }: { since: number }) {
   if (now - since < 1000) return null
   return (
     <p role="status" className="bg-warn-tint px-4 py-1.5 text-center text-sm text-warn">
-      Not connected for {duration(Math.floor((now - since) / 1000) * 1000)}. Trying again; nothing is lost.
+      {t('chat.not-connected', { time: duration(Math.floor((now - since) / 1000) * 1000) })}
     </p>
   )
 }

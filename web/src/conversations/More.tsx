@@ -3,83 +3,84 @@ import { downloadTrajectory } from '@parley/contract/workspace'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { DropdownMenu } from 'radix-ui'
-import { type FormEvent, useState } from 'react'
+import { type ComponentType, useState } from 'react'
 import { client, queries } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
-import { Field } from '../ui/Field.tsx'
+import { save } from '../ui/save.ts'
+import { Fork } from './Fork.tsx'
+import { markdownOf } from './markdown-export.ts'
+import { Rename } from './Rename.tsx'
+import { Share } from './Share.tsx'
 
 const item = 'block w-full rounded px-3 py-2 text-left text-sm outline-none data-highlighted:bg-panel'
 
+interface AskProps {
+  of: AppConversation
+  onClose: () => void
+}
+
+const dialogs = {
+  rename: Rename,
+  fork: ({ of, onClose }) => <Fork of={of} seq={of.last_seq} onClose={onClose} />,
+  share: Share,
+  delete: Delete,
+} satisfies Record<string, ComponentType<AskProps>>
+
 /** What is seldom done with a conversation. */
 export function More({ of: one }: { of: AppConversation }) {
-  const [asked, setAsked] = useState<'rename' | 'delete' | null>(null)
-  const close = () => setAsked(null)
+  const [asked, setAsked] = useState<keyof typeof dialogs | null>(null)
+  const Asked = asked === null ? null : dialogs[asked]
+  const write = useMutation({ mutationFn: () => markdownOf(one), onSuccess: (text) => save('conversation.md', text) })
   return (
     <>
       <DropdownMenu.Root modal={false}>
-        <DropdownMenu.Trigger aria-label="More" className={buttonClass('plain')}>
+        <DropdownMenu.Trigger aria-label={t('more.label')} className={buttonClass('plain')}>
           ⋯
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
           <DropdownMenu.Content align="end" sideOffset={6} className="card z-10 min-w-48 p-1 shadow-lg">
             <DropdownMenu.Item className={item} onSelect={() => setAsked('rename')}>
-              Rename
+              {t('more.rename')}
             </DropdownMenu.Item>
-            <DropdownMenu.Item className={item} onSelect={() => void navigator.clipboard?.writeText(one.id)}>
-              Copy id
+            <DropdownMenu.Item className={item} onSelect={() => setAsked('share')}>
+              {t('more.share')}
+            </DropdownMenu.Item>
+            {one.last_seq > 0 && (
+              <DropdownMenu.Item className={item} onSelect={() => setAsked('fork')}>
+                {t('more.fork')}
+              </DropdownMenu.Item>
+            )}
+            <DropdownMenu.Item className={item} onSelect={() => write.mutate()}>
+              {t('more.export')}
             </DropdownMenu.Item>
             <DropdownMenu.Item asChild>
               <a className={item} href={downloadTrajectory.path.replace('{id}', one.id)} download>
-                Download everything
+                {t('more.download')}
               </a>
             </DropdownMenu.Item>
+            <DropdownMenu.Item className={item} onSelect={() => void navigator.clipboard?.writeText(one.id)}>
+              {t('more.copy-id')}
+            </DropdownMenu.Item>
             <DropdownMenu.Item className={`${item} text-bad`} onSelect={() => setAsked('delete')}>
-              Delete
+              {t('ui.delete')}
             </DropdownMenu.Item>
           </DropdownMenu.Content>
         </DropdownMenu.Portal>
       </DropdownMenu.Root>
-      {asked === 'rename' && <Rename of={one} onClose={close} />}
-      {asked === 'delete' && <Delete id={one.id} onClose={close} />}
+      {write.error !== null && (
+        <span role="alert" className="self-center text-sm text-bad">
+          {write.error.message}
+        </span>
+      )}
+      {Asked !== null && <Asked of={one} onClose={() => setAsked(null)} />}
     </>
   )
 }
 
-function Rename({ of: one, onClose }: { of: AppConversation; onClose: () => void }) {
-  const save = useMutation({
-    mutationFn: (title: string) => client.conversations.update({ params: { id: one.id }, body: { title } }),
-    onSuccess: (changed) => {
-      queries.setQueryData(['conversation', one.id], changed)
-      onClose()
-    },
-  })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    save.mutate(String(new FormData(event.currentTarget).get('title')))
-  }
-  return (
-    <Dialog title="Rename" onClose={onClose}>
-      <form onSubmit={submit} className="grid gap-4">
-        <Field label="Title">
-          {(tie) => (
-            <input {...tie} className="field" name="title" defaultValue={one.title ?? ''} maxLength={200} required />
-          )}
-        </Field>
-        <ErrorNote error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={save.isPending}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
-function Delete({ id, onClose }: { id: string; onClose: () => void }) {
+function Delete({ of: { id }, onClose }: AskProps) {
   const navigate = useNavigate()
   const remove = useMutation({
     mutationFn: () => client.conversations.delete({ params: { id } }),
@@ -89,13 +90,13 @@ function Delete({ id, onClose }: { id: string; onClose: () => void }) {
     },
   })
   return (
-    <Dialog title="Delete this conversation?" onClose={onClose}>
-      <p>Its events go, and its sandbox when nobody else uses it. This cannot be undone.</p>
+    <Dialog title={t('more.delete.ask')} onClose={onClose}>
+      <p>{t('more.delete.about')}</p>
       <ErrorNote error={remove.error} />
       <div className="mt-4 flex justify-end gap-2">
-        <Button onClick={onClose}>Keep</Button>
+        <Button onClick={onClose}>{t('ui.keep')}</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-          Delete
+          {t('ui.delete')}
         </Button>
       </div>
     </Dialog>

@@ -1,5 +1,5 @@
 import type { AppConversation } from '@parley/contract/conversations'
-import type { OpenLog } from '../events/log.ts'
+import type { OpenLog } from '../events/log-state.ts'
 import type { Tab } from '../tabs.ts'
 import { Changes } from './Changes.tsx'
 import { Events } from './Events.tsx'

@@ -4,6 +4,7 @@ import { conversationAllows } from '@parley/contract/execution'
 import { sandboxAllows } from '@parley/contract/sandboxes'
 import { useState } from 'react'
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { useDraft } from '../ui/draft.ts'
 import { Composer } from './Composer.tsx'
@@ -49,7 +50,7 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
     sandboxAllows(one.sandbox_status, 'message') && conversationAllows(one.execution_status ?? 'idle', 'message')
   return (
     <>
-      <ul aria-label="Messages on their way">
+      <ul aria-label={t('reply.on-the-way')}>
         {shown.map((sending) => (
           <Unsent
             key={sending.id}
@@ -64,8 +65,8 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
       </ul>
       {isOpen ? (
         <Composer
-          label="Message to the agent"
-          placeholder="Answer the agent"
+          label={t('reply.label')}
+          placeholder={t('reply.placeholder')}
           text={draft}
           onText={setDraft}
           onSend={send}
@@ -73,9 +74,7 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
           autoFocus
         />
       ) : (
-        <p className="rounded-lg bg-panel p-3 text-sm text-soft">
-          The sandbox of this conversation is gone or failed. It stays readable; no more can be said here.
-        </p>
+        <p className="rounded-lg bg-panel p-3 text-sm text-soft">{t('reply.closed')}</p>
       )}
     </>
   )
@@ -86,19 +85,19 @@ function Unsent({ sending, onRetry, onDismiss }: { sending: Sending; onRetry: ()
     <li className="mb-2 flex flex-wrap items-center justify-end gap-2">
       {sending.error !== null && (
         <span role="alert" className="text-sm text-bad">
-          Not sent: {sending.error}
+          {t('reply.not-sent', { reason: sending.error })}
         </span>
       )}
       <span className="max-w-[85%] rounded-2xl rounded-br-sm bg-tint px-4 py-2 wrap-anywhere whitespace-pre-wrap opacity-70">
         {sending.text}
       </span>
       {sending.error === null ? (
-        <span className="text-xs text-soft">sending</span>
+        <span className="text-xs text-soft">{t('reply.sending')}</span>
       ) : (
         <>
-          <Button onClick={onRetry}>Retry</Button>
+          <Button onClick={onRetry}>{t('reply.retry')}</Button>
           <Button kind="quiet" onClick={onDismiss}>
-            Dismiss
+            {t('reply.dismiss')}
           </Button>
         </>
       )}

@@ -1,28 +1,33 @@
 import type { Content, LogEvent } from '@parley/contract/events'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { duration } from '../i18n/format.ts'
+import { t } from '../i18n/translate.ts'
+import { Elapsed } from '../ui/Elapsed.tsx'
 import { visible } from '../ui/visible.ts'
 import { Ansi } from './Ansi.tsx'
 import type { Live } from './live.ts'
-import { imagesOf, type Item, type Outcome, textOf } from './timeline.ts'
+import { imagesOf, type Outcome, textOf, type Tool } from './timeline.ts'
 import { resultOf, titleOf } from './title.ts'
 
 const TextDiff = lazy(() =>
   import('../conversations/TextDiff.tsx').then(({ TextDiff: component }) => ({ default: component })),
 )
 
-type Tool = Extract<Item, { kind: 'tool' }>
 type Action = Extract<LogEvent, { kind: 'ActionEvent' }>
 
 interface ToolCallProps {
   item: Tool
   live: Live | undefined
+  /** Whether the agent is at work: a call without a result runs then, and waits otherwise. */
+  isWorking: boolean
   isOpen: boolean
   onOpen: (isOpen: boolean) => void
+  /** Below all that it says. */
+  children: ReactNode
 }
 
 /** A tool call in one line, and all of it when opened. While it runs the end of its output is shown. */
-export function ToolCall({ item, live, isOpen, onOpen }: ToolCallProps) {
+export function ToolCall({ item, live, isWorking, isOpen, onOpen, children }: ToolCallProps) {
   const { action, outcome } = item
   const { verb, what } = titleOf(action)
   return (
@@ -36,11 +41,17 @@ export function ToolCall({ item, live, isOpen, onOpen }: ToolCallProps) {
         <span aria-hidden className={`text-soft ${isOpen ? 'rotate-90' : ''}`}>
           ▸
         </span>
-        <span className="font-medium">{visible(verb)}</span>
+        <span className="font-medium whitespace-nowrap">{visible(verb)}</span>
         <code className="min-w-0 flex-1 truncate text-[0.8125rem]">{visible(what.split('\n')[0] ?? '')}</code>
-        <Result action={action} outcome={outcome} isLive={live !== undefined} />
+        <Result action={action} outcome={outcome} isLive={isWorking || live !== undefined} />
       </button>
-      {isOpen && <Details action={action} outcome={outcome} live={live} />}
+      {isOpen && (
+        <div className="divide-y divide-line border-t border-line">
+          <Asked action={action} />
+          {outcome !== null ? <Answered outcome={outcome} /> : live !== undefined && <Ansi text={live.text} />}
+          {children}
+        </div>
+      )}
       {!isOpen && live !== undefined && live.text !== '' && (
         <div className="max-h-40 overflow-hidden border-t border-line">
           <Ansi text={live.text.split('\n').slice(-8).join('\n')} />
@@ -52,33 +63,34 @@ export function ToolCall({ item, live, isOpen, onOpen }: ToolCallProps) {
 
 function Result({ action, outcome, isLive }: { action: Action; outcome: Outcome | null; isLive: boolean }) {
   const result = resultOf(outcome)
-  if (outcome === null || result === null) return <span className="text-accent">{isLive ? 'runs' : 'waits'}</span>
+  if (outcome === null || result === null)
+    return (
+      <span className="flex items-center gap-2 whitespace-nowrap text-accent">
+        {isLive && <Elapsed since={action.timestamp} />}
+        {isLive && <span aria-hidden className="size-1.5 animate-pulse rounded-full bg-current" />}
+        {t(isLive ? 'tool.runs' : 'tool.waits')}
+      </span>
+    )
   return (
     <>
-      <span className={result.isBad ? 'text-bad' : 'text-soft'}>{result.text}</span>
-      <span className="whitespace-nowrap text-soft">
+      <span className={`whitespace-nowrap ${result.isBad ? 'text-bad' : 'text-soft'}`}>{result.text}</span>
+      <span className="whitespace-nowrap text-soft tabular-nums">
         {duration(Date.parse(outcome.timestamp) - Date.parse(action.timestamp))}
       </span>
     </>
   )
 }
 
-function Details({ action, outcome, live }: { action: Action; outcome: Outcome | null; live: Live | undefined }) {
-  return (
-    <div className="divide-y divide-line border-t border-line">
-      <Asked action={action} />
-      {outcome !== null ? <Answered outcome={outcome} /> : live !== undefined && <Ansi text={live.text} />}
-    </div>
-  )
-}
-
 const word = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-function Asked({ action: { action, tool_call } }: { action: Action }) {
+/** What the agent asked for: a command, a difference, or the arguments as they are. */
+export function Asked({ action: { action, tool_call } }: { action: Action }) {
   if (action?.kind === 'TerminalAction') return <Ansi text={`$ ${word(action['command']) ?? ''}`} />
+  if (action?.kind === 'ApplyPatchAction') return <Ansi text={coloured(word(action['patch']) ?? '')} />
   const before = word(action?.['old_str']) ?? ''
   const after = word(action?.['new_str']) ?? word(action?.['file_text'])
-  if (action?.kind === 'FileEditorAction' && after !== null)
+  const isEdit = action?.kind === 'FileEditorAction' || action?.kind === 'PlanningFileEditorAction'
+  if (isEdit && after !== null)
     return (
       <Suspense fallback={<Ansi text={after} />}>
         <TextDiff path={word(action['path']) ?? ''} original={before} modified={after} isSplit={false} />
@@ -87,7 +99,12 @@ function Asked({ action: { action, tool_call } }: { action: Action }) {
   return <Ansi text={pretty(tool_call.arguments)} />
 }
 
-function pretty(json: string): string {
+/** A patch with what is added in green and what is removed in red. */
+const coloured = (patch: string): string =>
+  patch.replaceAll(/^[+-].*$/gm, (line) => `\u001b[${line.startsWith('+') ? 32 : 31}m${line}\u001b[0m`)
+
+/** JSON text with one member on a line; what is no JSON stays as it is. */
+export function pretty(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), null, 2)
   } catch {
@@ -108,12 +125,12 @@ function Answered({ outcome }: { outcome: Outcome }) {
       <Ansi text={isWhole ? text : text.slice(0, shortest)} />
       {text.length > shortest && !isWhole && (
         <button type="button" className="px-3 py-2 text-sm text-accent underline" onClick={() => setWhole(true)}>
-          Show all {text.length.toLocaleString()} characters
+          {t('tool.show-all', { count: text.length })}
         </button>
       )}
       {imagesOf(content).map((address) =>
         /^data:image\/(png|jpeg|gif|webp);base64,/.test(address) ? (
-          <img key={address} src={address} alt="What the tool saw" className="max-h-96 max-w-full p-3" />
+          <img key={address} src={address} alt={t('tool.saw')} className="max-h-96 max-w-full p-3" />
         ) : null,
       )}
     </div>

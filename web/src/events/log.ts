@@ -2,73 +2,19 @@ import type { Parley } from '@parley/client/client'
 import { follow } from '@parley/client/follow'
 import type { Delta, LogEvent } from '@parley/contract/events'
 import { client } from '../api.ts'
-import { kept } from './kept.ts'
-import { type Lives, withDelta, withoutStored } from './live.ts'
+import { withDelta, withoutStored } from './live.ts'
+import { type OpenLog, openState } from './log-state.ts'
 
 /*
  * The log of one conversation as the page holds it: the newest part without a gap, what is being written, and whether the
  * connection stands. What is older is loaded when it is scrolled to.
  */
 
-export interface LogState {
-  events: readonly LogEvent[]
-  lives: Lives
-  isLoaded: boolean
-  isLoadingEarlier: boolean
-  /** Since when nothing has been heard of the server, in milliseconds; null while connected. */
-  lostAt: number | null
-  /** Why following has ended for good. */
-  error: unknown
-}
-
-export interface OpenLog {
-  state(): LogState
-  subscribe(changed: () => void): () => void
-  /** Loads what is before the first event; with a number, up to that one. */
-  earlier(seq?: number): Promise<void>
-  /** Nothing is let go of until the result is called: somebody reads what is old. */
-  hold(): () => void
-}
-
 const pageSize = 100
-const nothing: LogState = {
-  events: [],
-  lives: new Map(),
-  isLoaded: false,
-  isLoadingEarlier: false,
-  lostAt: null,
-  error: null,
-}
 
 /** Follows the conversation until the signal aborts. */
 export function openLog(id: string, signal: AbortSignal): OpenLog {
-  let state = nothing
-  let fresh: LogEvent[] = []
-  let holders = 0
-  const listeners = new Set<() => void>()
-  let isTold = false
-
-  /** Viewers are told once a frame, however much comes. */
-  function set(change: Partial<LogState>): void {
-    state = { ...state, ...change }
-    if (isTold) return
-    isTold = true
-    setTimeout(() => {
-      isTold = false
-      if (fresh.length > 0) state = { ...state, events: kept([...state.events, ...fresh], holders > 0) }
-      fresh = []
-      for (const changed of listeners) changed()
-    }, 16)
-  }
-
-  function hold(): () => void {
-    holders += 1
-    let isHeld = true
-    return () => {
-      if (isHeld) holders -= 1
-      isHeld = false
-    }
-  }
+  const held = openState()
 
   async function run(): Promise<void> {
     const page = await client.events.search({
@@ -76,43 +22,26 @@ export function openLog(id: string, signal: AbortSignal): OpenLog {
       query: { sort_order: 'TIMESTAMP_DESC', limit: pageSize },
     })
     const events = (page.items as unknown as LogEvent[]).toReversed()
-    set({ events, isLoaded: true })
-    const told = watched(client, (lostAt) => set({ lostAt }))
+    held.set({ events, isLoaded: true, hasEarlier: (events[0]?.seq ?? 1) > 1 })
+    const told = watched(client, (lostAt) => held.set({ lostAt }))
     const afterSeq = events.at(-1)?.seq ?? 0
     for await (const event of follow(told, id, { signal, live: true, afterSeq })) {
-      if (event.seq === undefined) set({ lives: withDelta(state.lives, event as unknown as Delta) })
-      else {
-        fresh.push(event as unknown as LogEvent)
-        set({ lives: withoutStored(state.lives, event) })
-      }
+      const { lives } = held.state()
+      if (event.seq === undefined) held.set({ lives: withDelta(lives, event as unknown as Delta) })
+      else held.add(event as unknown as LogEvent, { lives: withoutStored(lives, event) })
     }
   }
-  run().catch((error: unknown) => signal.aborted || set({ error, isLoaded: true }))
+  run().catch((error: unknown) => signal.aborted || held.set({ error, isLoaded: true }))
 
   async function earlier(seq?: number): Promise<void> {
-    const first = state.events[0]?.seq ?? 1
+    const { events, isLoadingEarlier } = held.state()
+    const first = events[0]?.seq ?? 1
     const from = Math.max(0, Math.min(seq ?? first, first) - 1 - pageSize)
-    if (first <= 1 || state.isLoadingEarlier) return
-    set({ isLoadingEarlier: true })
-    const release = hold()
-    try {
-      const loaded = await range(id, from, first - 1)
-      set({ events: [...loaded, ...state.events] })
-    } finally {
-      release()
-      set({ isLoadingEarlier: false })
-    }
+    if (first <= 1 || isLoadingEarlier) return
+    await held.loadEarlier(async () => ({ events: await range(id, from, first - 1), hasEarlier: from > 0 }))
   }
 
-  return {
-    state: () => state,
-    subscribe(changed) {
-      listeners.add(changed)
-      return () => listeners.delete(changed)
-    },
-    earlier,
-    hold,
-  }
+  return { state: held.state, subscribe: held.subscribe, hold: held.hold, earlier }
 }
 
 const pagesAtOnce = 4

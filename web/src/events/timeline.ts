@@ -1,4 +1,5 @@
 import type { Content, LogEvent } from '@parley/contract/events'
+import { t } from '../i18n/translate.ts'
 
 /*
  * The log as a person reads it: messages, and each tool call together with what came of it. Pure.
@@ -125,6 +126,18 @@ function itemsOfAction(action: Of<'ActionEvent'>): Item[] {
 
 const plain = (text: string): Content => ({ type: 'text', text, cache_prompt: false })
 
+/** Messages that came while the agent was at work and that no later call of the model has read, by event id. */
+export function queuedMessages(events: readonly LogEvent[]): ReadonlySet<string> {
+  const waiting: string[] = []
+  for (const event of events.toReversed()) {
+    if (event.source === 'agent' || event.kind === 'LLMCallEvent') break
+    if (event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status')
+      return new Set(event.value === 'running' ? waiting : [])
+    if (event.kind === 'MessageEvent') waiting.push(event.id)
+  }
+  return new Set(waiting)
+}
+
 type Note = { tone: 'calm' | 'warning' | 'error'; text: string } | undefined
 
 function itemOf(event: LogEvent): Item[] {
@@ -144,17 +157,17 @@ function noteOf(event: LogEvent): Note {
     case 'NoticeEvent':
       return { tone: event.level === 'warning' ? 'warning' : 'calm', text: event.detail }
     case 'PauseEvent':
-      return { tone: 'calm', text: event.reason ?? 'Paused' }
+      return { tone: 'calm', text: event.reason ?? t('chat.paused') }
     case 'InterruptEvent':
-      return { tone: 'calm', text: event.reason ?? 'Stopped' }
+      return { tone: 'calm', text: event.reason ?? t('chat.stopped') }
     case 'LLMRetryEvent':
-      return { tone: 'warning', text: `The model is asked again (try ${event.attempt}): ${event.reason}` }
+      return { tone: 'warning', text: t('chat.retried', { attempt: event.attempt, reason: event.reason }) }
     case 'Condensation':
-      return { tone: 'calm', text: 'The history was summarised for the model.' }
+      return { tone: 'calm', text: t('chat.condensed') }
     case 'HookExecutionEvent':
       return event.success
         ? undefined
-        : { tone: 'warning', text: `The hook ${event.hook_event_type} failed: ${event.hook_command}` }
+        : { tone: 'warning', text: t('chat.hook-failed', { hook: event.hook_event_type, command: event.hook_command }) }
     default:
       return undefined
   }

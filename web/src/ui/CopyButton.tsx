@@ -1,9 +1,16 @@
 import { useEffect, useState } from 'react'
 import { t } from '../i18n/translate.ts'
-import { Button } from './Button.tsx'
+import { buttonClass } from './Button.tsx'
+
+interface CopyButtonProps {
+  text: string
+  label?: string
+  /** Classes, where it shall not look like a button. */
+  look?: string
+}
 
 /** Copies `text`; says so for two seconds. Where the browser keeps the clipboard closed it says that too. */
-export function CopyButton({ text, label = t('ui.copy') }: { text: string; label?: string }) {
+export function CopyButton({ text, label = t('ui.copy'), look = buttonClass('quiet') }: CopyButtonProps) {
   const [said, setSaid] = useState<string | null>(null)
   useEffect(() => {
     if (said === null) return
@@ -16,8 +23,8 @@ export function CopyButton({ text, label = t('ui.copy') }: { text: string; label
       () => setSaid(t('ui.copy.refused')),
     )
   return (
-    <Button kind="quiet" onClick={() => void copy()}>
+    <button type="button" className={look} onClick={() => void copy()}>
       <span aria-live="polite">{said ?? label}</span>
-    </Button>
+    </button>
   )
 }
