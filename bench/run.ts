@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { api } from '@parley/contract/api'
 import { openScriptedLlm } from '../tests/tools/scripted-llm.ts'
+import { checkpointRows } from './checkpoint.ts'
 import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
 import { openProgram, start, useScripted } from './program.ts'
@@ -136,6 +137,7 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
   )
 }
 rmSync(dir, { recursive: true, force: true })
+rows.push(...(await checkpointRows()))
 if (!quick) rows.push(...(await scaleRows(1_000_000, 1_000_000)))
 
 async function post(url: string, key: Record<string, string>, id: string, index: number): Promise<void> {

@@ -96,6 +96,7 @@ import { readForgeToken, reportConversation, reportEvents } from './webhooks.ts'
 import {
   downloadFile,
   downloadTrajectory,
+  downloadWorkspace,
   getGitDiff,
   listConversationHooks,
   listConversationSkills,
@@ -130,6 +131,7 @@ export const api = {
     files: listFiles,
     readFile,
     downloadFile,
+    downloadWorkspace,
     uploadFiles,
     download: downloadTrajectory,
     skills: listConversationSkills,

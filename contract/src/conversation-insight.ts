@@ -106,13 +106,14 @@ export const forkConversation = endpoint({
   method: 'POST',
   path: '/api/v1/app-conversations/{id}/fork',
   summary: 'Fork a conversation',
-  description: 'A new conversation with the events up to a point. It is idle and works in a directory of its own.',
+  description:
+    'A new conversation with the events up to a point. It is idle and works in a directory of its own; when the sandbox cannot be reached, in a new one with the files as they were last saved.',
   access: 'conversations:write',
   params: OneConversation,
   body: ForkRequest,
   returns: AppConversation,
   status: 201,
-  fails: ['not_found', 'malformed_id', 'conversation_exists', 'state_conflict'],
+  fails: ['not_found', 'malformed_id', 'conversation_exists', 'state_conflict', 'gone', 'capacity', 'unavailable'],
   example: {
     body: { from_seq: 12, title: 'Another way' },
     returns: { ...exampleConversation, title: 'Another way', execution_status: 'idle' },

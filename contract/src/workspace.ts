@@ -117,6 +117,18 @@ export const downloadFile = endpoint({
   fails: reach,
 })
 
+export const downloadWorkspace = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/{id}/files/archive',
+  summary: 'Download the workspace',
+  description:
+    'A zip of the files of the working directory as they are now or, when the sandbox cannot be reached, as they were last saved. Folders that git ignores and very large files are left out.',
+  access: 'conversations:read',
+  params: OneConversation,
+  answer: 'bytes',
+  fails: reach,
+})
+
 export const uploadFiles = endpoint({
   method: 'POST',
   path: '/api/v1/app-conversations/{id}/files/upload',

@@ -48,6 +48,18 @@ export const Limits = z.strictObject({
       disk: size('10GiB'),
     })
     .prefault({}),
+  /** What is kept outside the sandbox of each conversation's working directory. */
+  checkpoints: z
+    .strictObject({
+      /** Of all files and what commits changed, before compression; and of one file, larger ones are left out. */
+      size: size('512MiB'),
+      file: size('32MiB'),
+      /** During a run; one is made at its end in any case. */
+      every: duration('5m'),
+      /** How long making one may take. */
+      deadline: duration('60s'),
+    })
+    .prefault({}),
   /** How long a start may take: in all, and in each of its steps. */
   start: z
     .strictObject({
@@ -115,7 +127,7 @@ const saidIn = (limits: Limits): unknown =>
   })
 
 const plainNumbers = new Set(['per_user', 'conversations_per_sandbox', 'processes', 'cpu', 'requests', 'default'])
-const sizes = new Set(['memory', 'disk'])
+const sizes = new Set(['memory', 'disk', 'size', 'file'])
 
 /** In the largest unit that keeps it whole. */
 function inUnits(value: number, units: Record<string, number>): string {

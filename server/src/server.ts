@@ -25,14 +25,15 @@ import { auditRoutes } from './audit/routes.ts'
 import { auditService } from './audit/service.ts'
 import { auditStore } from './audit/store.ts'
 import type { Config } from './config.ts'
-import { changesIn } from './conversations/changes.ts'
-import { workspaceFiles } from './conversations/files.ts'
+import { checkpointsOf } from './conversations/checkpoints/save.ts'
+import { checkpointStore } from './conversations/checkpoints/store.ts'
 import { insightStore } from './conversations/insight-store.ts'
 import { insightOf } from './conversations/insight.ts'
 import { liveHub } from './conversations/live.ts'
 import { groupedAppends } from './conversations/log/group.ts'
 import { recentEvents } from './conversations/log/recent.ts'
 import { logStore } from './conversations/log/store.ts'
+import { reachOf } from './conversations/reach.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { keptRuns } from './conversations/run/kept.ts'
 import { runJobKind } from './conversations/run/run.ts'
@@ -255,6 +256,15 @@ export async function openServer({
     limits,
   })
   const insights = insightStore(database)
+  const checkpoints = checkpointsOf({
+    store: checkpointStore(database),
+    sandboxes,
+    limits,
+    tell: (conversation, event) => conversations.tell(conversation, event),
+    log: said,
+  })
+  sandboxes.beforeLeaving(checkpoints.saveAll)
+  opened.defer(() => checkpoints.close())
   const work = {
     store: conversationRows,
     insights,
@@ -270,6 +280,7 @@ export async function openServer({
     live,
     clock,
     kept,
+    checkpoints,
   }
   if (config.role !== 'api') {
     jobs.register(
@@ -297,13 +308,14 @@ export async function openServer({
     recent,
     logs,
     seal,
+    checkpoints,
     baseUrl,
   })
-  const changes = changesIn({ sandboxes })
+  const reach = reachOf({ sandboxes, checkpoints })
   const readiness: Readiness = { closing: false }
   const claimed = async () => (await users.ensureOwner()).claimed
   const health = healthService({ database, readiness, clock, config, version, claimed, gitProviders: offeredForges() })
-  const insight = insightOf({ store: insights, conversations })
+  const insight = insightOf({ store: insights, conversations, checkpoints })
   const idempotency = openIdempotency({ store: idempotencyStore(database), seal, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 
@@ -322,8 +334,8 @@ export async function openServer({
       modelService({ cursor, settings, tryModel: modelTrier({ fetch: way.fetch as typeof fetch, clock }) }),
     ),
     ...sandboxRoutes(sandboxes, specs, secretDoors({ sandboxes, secrets })),
-    ...conversationRoutes(conversations, tasks, changes),
-    ...workspaceRoutes({ conversations, files: workspaceFiles({ sandboxes }), insight, logs }),
+    ...conversationRoutes(conversations, tasks, reach),
+    ...workspaceRoutes({ conversations, reach, insight, logs }),
     ...eventRoutes(events, conversations, eventSockets({ events, conversations })),
     ...webhookRoutes(outgoing.reports, outgoing.tokens, outgoing.webhooks),
     ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),
@@ -367,6 +379,7 @@ export async function openServer({
       await Promise.all([keeper.stop(), outgoing.stop()])
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
       idempotency.close()
+      await checkpoints.close()
       await kept.close()
       await driver[Symbol.asyncDispose]()
       await wake.close()

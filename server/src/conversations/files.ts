@@ -149,7 +149,7 @@ async function* pieces(hands: Hands, path: string, size: number): AsyncGenerator
   }
 }
 
-function textOf(bytes: Buffer): string {
+export function textOf(bytes: Buffer): string {
   const refused = new Problem('unsupported_media_type', 'The file is not text in UTF-8; download it instead.')
   if (bytes.includes(0)) throw refused
   try {

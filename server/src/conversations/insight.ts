@@ -1,5 +1,6 @@
 import type { FinalResponse, Why } from '@parley/contract/conversation-insight'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
+import type { Checkpoints } from './checkpoints/save.ts'
 import type { InsightStore } from './insight-store.ts'
 import { record } from './log/record.ts'
 import type { Conversations } from './service.ts'
@@ -14,12 +15,13 @@ export type Insight = ReturnType<typeof insightOf>
 interface Parts {
   store: InsightStore
   conversations: Pick<Conversations, 'own' | 'sandboxOf'>
+  checkpoints: Pick<Checkpoints, 'savedAt'>
 }
 
 /** Enough to see the calls of one answer of the model, all at work at once. */
 const lookBack = 100
 
-export function insightOf({ store, conversations }: Parts) {
+export function insightOf({ store, conversations, checkpoints }: Parts) {
   const live = (row: Whole, sandbox: SandboxStatus) => (sandbox === 'RUNNING' ? row.execution_status : null)
 
   return {
@@ -38,7 +40,11 @@ export function insightOf({ store, conversations }: Parts) {
       const sandbox_status = await conversations.sandboxOf(row)
       const events = (await store.newest(id, lookBack)).map(record).reverse()
       const execution_status = live(row, sandbox_status)
-      return { execution_status, sandbox_status, ...whyOf({ row, sandbox: sandbox_status, events }) }
+      return {
+        execution_status,
+        sandbox_status,
+        ...whyOf({ row, sandbox: sandbox_status, savedAt: await checkpoints.savedAt(id), events }),
+      }
     },
   }
 }

@@ -23,11 +23,11 @@ import {
 import { getGitDiff, listGitChanges } from '@parley/contract/workspace'
 import { unchanged } from '@parley/wire/precondition'
 import { serve } from '@parley/wire/serve'
-import type { Changes } from './changes.ts'
+import type { Reach } from './reach.ts'
 import type { Conversations } from './service.ts'
 import type { StartTasks } from './start/start-tasks.ts'
 
-export const conversationRoutes = (conversations: Conversations, tasks: StartTasks, changes: Changes) => [
+export const conversationRoutes = (conversations: Conversations, tasks: StartTasks, reach: Reach) => [
   serve(startConversation, ({ who, body }) => conversations.begin(who, body)),
   serve(streamStart, async ({ who, body, request }) => {
     const task = await conversations.begin(who, body)
@@ -57,9 +57,9 @@ export const conversationRoutes = (conversations: Conversations, tasks: StartTas
   serve(queueMessage, ({ who, params, body }) => conversations.queue(who.owner, params.id, body.content)),
 
   serve(listGitChanges, async ({ who, params, query, request }) =>
-    changes.list(await conversations.own(who.owner, params.id), query, request.signal),
+    reach.changes(await conversations.own(who.owner, params.id), query, request.signal),
   ),
   serve(getGitDiff, async ({ who, params, query, request }) =>
-    changes.diff(await conversations.own(who.owner, params.id), query, request.signal),
+    reach.diff(await conversations.own(who.owner, params.id), query, request.signal),
   ),
 ]

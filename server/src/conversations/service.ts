@@ -4,7 +4,7 @@ import { type ConversationUpdate, type ExecutionChange } from '@parley/contract/
 import type { ConversationSortOrder } from '@parley/contract/conversations'
 import type { AppConversation } from '@parley/contract/conversations'
 import type { ConfirmationAnswer, Content, NewEvent } from '@parley/contract/events'
-import { conversationAllows, type ExecutionStatus } from '@parley/contract/execution'
+import { conversationAllows } from '@parley/contract/execution'
 import { canonicalId } from '@parley/contract/id'
 import { maxPendingMessages, type PendingTarget } from '@parley/contract/pending-messages'
 import { Problem } from '@parley/contract/problems'
@@ -15,17 +15,18 @@ import type { Jobs } from '@parley/store/jobs'
 import type { Cursor } from '@parley/store/page'
 import type { Seal } from '@parley/store/seal'
 import type { Wake } from '@parley/store/wake'
+import { appender } from './append.ts'
 import { type BeginParts, beginner } from './begin.ts'
+import type { Checkpoints } from './checkpoints/save.ts'
 import { forker } from './fork.ts'
 import type { Live } from './live.ts'
 import type { Recent } from './log/recent.ts'
-import { newRow } from './log/record.ts'
 import { type LogStore, logStore } from './log/store.ts'
 import type { Kept } from './run/kept.ts'
 import { skillsOf } from './skills/skills.ts'
 import { skillStore } from './skills/store.ts'
 import { type Filters, sortColumn, type Whole } from './store.ts'
-import { eventsTopic, inboxTopic, runJob } from './topics.ts'
+import { eventsTopic, inboxTopic } from './topics.ts'
 import { viewOf } from './view.ts'
 import { watcher } from './watch.ts'
 
@@ -43,6 +44,7 @@ export interface ConversationParts extends BeginParts {
   recent: Recent
   logs: LogStore
   seal: Seal
+  checkpoints: Checkpoints
   baseUrl: string
 }
 
@@ -50,9 +52,6 @@ export type Conversations = ReturnType<typeof conversationService>
 
 const canonical = <T>(byId: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(byId).map(([id, value]) => [canonicalId(id) ?? id, value]))
-
-/** Statuses that a new message makes idle again. */
-const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
 
 function allowed(row: Whole, verb: Parameters<typeof conversationAllows>[1]): void {
   if (!conversationAllows(row.execution_status, verb))
@@ -64,7 +63,9 @@ function allowed(row: Whole, verb: Parameters<typeof conversationAllows>[1]): vo
 export function conversationService(parts: ConversationParts) {
   const { store, taskRows, sandboxes, wake, clock, cursor } = parts
   const view = viewOf(parts)
-  const fork = forker(parts)
+  const log = appender(parts)
+  const { append } = log
+  const fork = forker({ ...parts, tell: log.tell })
   const skills = skillsOf(skillStore(parts.database))
 
   async function own(owner: string, id: string): Promise<Whole> {
@@ -86,28 +87,6 @@ export function conversationService(parts: ConversationParts) {
     throw new Problem('state_conflict', `The sandbox is ${status}.`, { members: { current_state: status } })
   }
 
-  /** From outside the run, durable when it resolves; with `wants` a run is under way or will be. */
-  async function append(
-    conversation: Pick<Whole, 'id' | 'sandbox_id'>,
-    event: NewEvent,
-    wants: boolean,
-  ): Promise<{ id: string; seq: number }> {
-    const { id } = conversation
-    const row = newRow(event, clock.id(), clock.now())
-    const affinity = wants ? await sandboxes.keeper(conversation.sandbox_id) : null
-    const revives = wants || event.kind === 'MessageEvent' ? revived : []
-    const base = await parts.database.transaction(async (tx) => {
-      // The job before the head, as the end of a run does: else the two could wait for each other.
-      if (wants) await parts.jobs.spawn(tx, { kind: runJob, key: id, input: null, affinity })
-      const before = await logStore(tx).append(id, [row], { wants, revives })
-      if (before === undefined) throw new Problem('not_found')
-      return before
-    })
-    wake.tell(inboxTopic(id))
-    wake.tell(eventsTopic(id))
-    return { id: row.id, seq: base + 1 }
-  }
-
   async function changed(owner: string, id: string): Promise<ExecutionChange> {
     const row = await own(owner, id)
     return { success: true, execution_status: row.execution_status, sandbox_status: await sandboxOf(row) }
@@ -116,7 +95,7 @@ export function conversationService(parts: ConversationParts) {
   return {
     ...beginner(parts),
     own,
-    append,
+    ...log,
     skills,
     sandboxOf,
     watch: watcher(parts),

@@ -49,9 +49,10 @@ function why(
   events: LogEvent[],
   more: Partial<Seen['row']> = {},
   sandbox: Seen['sandbox'] = 'RUNNING',
+  savedAt: string | null = null,
 ) {
   const row = { execution_status: status, status_reason: null, wanted_seq: 0, updated_at: at(0), ...more }
-  return whyOf({ row, sandbox, events })
+  return whyOf({ row, sandbox, events, savedAt })
 }
 
 test('a running conversation waits for its tool, its model or the next try, since and until when', () => {
@@ -98,4 +99,5 @@ test('a sandbox that cannot be worked in goes before everything else', () => {
   assert.equal(why('running', log(asked), {}, 'PAUSED').waits_for, 'sandbox')
   assert.equal(why('idle', log(asked), {}, 'ERROR').waits_for, 'sandbox')
   assert.equal(why('idle', log(asked), {}, 'MISSING').waits_for, 'nothing')
+  assert.match(why('idle', log(asked), {}, 'MISSING', at(0)).detail, /kept as they were at 2026.*fork/)
 })

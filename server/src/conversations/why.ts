@@ -14,6 +14,8 @@ export type Reason = Omit<Why, 'execution_status' | 'sandbox_status'>
 export interface Seen {
   row: Pick<Whole, 'execution_status' | 'status_reason' | 'wanted_seq' | 'updated_at'>
   sandbox: SandboxStatus
+  /** When its files were last saved outside the sandbox. */
+  savedAt: string | null
   /** The end of the log, oldest first. */
   events: readonly LogEvent[]
 }
@@ -21,7 +23,7 @@ export interface Seen {
 type Action = Extract<LogEvent, { kind: 'ActionEvent' }>
 
 export function whyOf(seen: Seen): Reason {
-  const { row, sandbox, events } = seen
+  const { row, sandbox, events, savedAt } = seen
   const since = events.at(-1)?.timestamp ?? row.updated_at
   const because = (waits_for: Reason['waits_for'], detail: string, more: Partial<Reason> = {}): Reason => ({
     waits_for,
@@ -34,8 +36,13 @@ export function whyOf(seen: Seen): Reason {
   })
   if (sandbox === 'STARTING')
     return because('sandbox', 'The sandbox is starting.', { next: 'The agent goes on when it runs.' })
-  if (sandbox === 'ERROR') return because('sandbox', 'The sandbox has failed and cannot be used again.')
-  if (sandbox === 'MISSING') return because('nothing', 'The sandbox is gone; the conversation can only be read.')
+  const kept = savedAt === null ? '' : ` Its files are kept as they were at ${savedAt}: fork the conversation to go on.`
+  if (sandbox === 'ERROR') return because('sandbox', `The sandbox has failed and cannot be used again.${kept}`)
+  if (sandbox === 'MISSING')
+    return because(
+      'nothing',
+      kept ? `The sandbox is gone.${kept}` : 'The sandbox is gone; the conversation can only be read.',
+    )
   const working = row.execution_status === 'running' ? busy(seen, because) : undefined
   return working ?? atRest(seen, because)
 }

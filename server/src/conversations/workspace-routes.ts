@@ -2,6 +2,7 @@ import { explainConversation, getFinalResponse } from '@parley/contract/conversa
 import {
   downloadFile,
   downloadTrajectory,
+  downloadWorkspace,
   listConversationHooks,
   listConversationSkills,
   listFiles,
@@ -9,31 +10,34 @@ import {
   uploadFiles,
 } from '@parley/contract/workspace'
 import { serve } from '@parley/wire/serve'
-import type { WorkspaceFiles } from './files.ts'
 import type { Insight } from './insight.ts'
 import type { LogStore } from './log/store.ts'
+import type { Reach } from './reach.ts'
 import type { Conversations } from './service.ts'
 import { trajectoryOf } from './trajectory.ts'
 
 interface Parts {
   conversations: Conversations
-  files: WorkspaceFiles
+  reach: Reach
   insight: Insight
   logs: LogStore
 }
 
-export const workspaceRoutes = ({ conversations, files, insight, logs }: Parts) => [
+export const workspaceRoutes = ({ conversations, reach, insight, logs }: Parts) => [
   serve(listFiles, async ({ who, params, query, request }) =>
-    files.list(await conversations.own(who.owner, params.id), query, request.signal),
+    reach.list(await conversations.own(who.owner, params.id), query, request.signal),
   ),
   serve(readFile, async ({ who, params, query, request }) =>
-    files.read(await conversations.own(who.owner, params.id), query.file_path, request.signal),
+    reach.read(await conversations.own(who.owner, params.id), query.file_path, request.signal),
   ),
   serve(downloadFile, async ({ who, params, query, request }) =>
-    files.download(await conversations.own(who.owner, params.id), query.path, request.signal),
+    reach.download(await conversations.own(who.owner, params.id), query.path, request.signal),
+  ),
+  serve(downloadWorkspace, async ({ who, params, request }) =>
+    reach.archive(await conversations.own(who.owner, params.id), request.signal),
   ),
   serve(uploadFiles, async ({ who, params, query, request }) =>
-    files.upload(await conversations.own(who.owner, params.id), query.path, request),
+    reach.upload(await conversations.own(who.owner, params.id), query.path, request),
   ),
   serve(downloadTrajectory, async ({ who, params }) =>
     trajectoryOf(await conversations.get(who.owner, params.id), logs),

@@ -6,17 +6,18 @@ import {
   type SandboxVerb,
   sandboxRefusal,
 } from '@parley/contract/sandboxes'
-import { type Hands, SandboxGone } from '@parley/sandbox/driver'
+import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
-import type { Wake } from '@parley/store/wake'
-import type { Access } from '../access/service.ts'
+import { leaverOf, type LeaveParts } from './leave.ts'
 import { type OpenParts, opener } from './open.ts'
 import { type Placing, placeIn } from './place.ts'
 import type { PortLinks } from './port-links.ts'
 import { builtInSpec } from './spec.ts'
 import type { SandboxRow, Seen } from './store.ts'
+import { whereOf } from './where.ts'
 
+export { sandboxTopic } from './leave.ts'
 export { builtInSpec } from './spec.ts'
 
 /*
@@ -24,23 +25,18 @@ export { builtInSpec } from './spec.ts'
  * moment (the server was restarted): it is opened again when somebody needs it, and its files were never away.
  */
 
-export interface SandboxParts extends OpenParts {
-  access: Access
+export interface SandboxParts extends OpenParts, LeaveParts {
   clock: Clock
   cursor: Cursor
-  wake: Wake
   links: Pick<PortLinks, 'exposed'>
-  log: (message: string, details?: Record<string, unknown>) => void
 }
-
-/** Told when a sandbox stops being usable, so that what works in it can stop. */
-export const sandboxTopic = (id: string): string => `sandbox:${id}`
 
 export type Sandboxes = ReturnType<typeof sandboxService>
 
 export function sandboxService(parts: SandboxParts) {
   const { store, driver, access, clock, cursor, limits } = parts
   const [open, record] = [opener(parts), recordOf(parts.links)]
+  const leave = leaverOf(parts)
 
   async function own(owner: string, id: string, verb?: SandboxVerb): Promise<SandboxRow> {
     const row = await store.get(id)
@@ -50,27 +46,12 @@ export function sandboxService(parts: SandboxParts) {
     return row
   }
 
-  /** Everything in it stops; its key is void from here on. */
-  async function pause(row: SandboxRow, reason: string): Promise<void> {
-    await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused' })
-    parts.wake.tell(sandboxTopic(row.id))
-    await access.closeSandbox(row.id)
-    // One without a process is at rest already.
-    await driver.pause(row.id).catch((error: unknown) => {
-      if (!(error instanceof SandboxGone)) throw error
-    })
-    await store.change(row.id, ['STARTING', 'RUNNING'], {
-      status: 'PAUSED',
-      status_detail: reason,
-      status_until: null,
-    })
-  }
-
-  const place = placeIn({ store, clock, limits, spec: builtInSpec.id, pause })
+  const place = placeIn({ store, clock, limits, spec: builtInSpec.id, pause: leave.pauseNow })
 
   return {
+    ...leave,
+    ...whereOf(parts),
     own,
-    pauseNow: pause,
 
     /** A sandbox for new work: the one that is asked for, or a new one. Nothing runs in it yet. */
     place: (placing: Placing) => place(placing),
@@ -92,18 +73,6 @@ export function sandboxService(parts: SandboxParts) {
     /** Of those that exist; an absent one is MISSING. `wanted` tells one that is on its way to a pause or gone. */
     async statuses(ids: readonly string[]): Promise<Map<string, Pick<SandboxRow, Seen>>> {
       return new Map((await store.many(ids)).map((row) => [row.id, row]))
-    },
-
-    /** The server that work in this sandbox has to be done by; null: any. */
-    async keeper(id: string | null): Promise<string | null> {
-      if (id === null || driver.kind !== 'process') return null
-      return (await store.many([id]))[0]?.replica ?? null
-    },
-
-    /** Running ones that a new conversation may join from here, newest first. */
-    async joinable(owner: string): Promise<SandboxRow[]> {
-      const rows = await store.page(owner, 'RUNNING', null, 100)
-      return rows.filter((row) => driver.kind !== 'process' || row.replica === parts.replica)
     },
 
     touch: (id: string, busyMs = 0): Promise<void> => store.touch(id, busyMs),
@@ -150,7 +119,7 @@ export function sandboxService(parts: SandboxParts) {
 
     async pause(owner: string, id: string) {
       const row = await own(owner, id, 'pause')
-      if (row.status !== 'PAUSED') await pause(row, 'Paused by its owner.')
+      if (row.status !== 'PAUSED') await leave.pauseNow(row, 'Paused by its owner.')
       return { success: true as const, status: 'PAUSED' as const, message: 'Sandbox paused' }
     },
 
@@ -168,21 +137,8 @@ export function sandboxService(parts: SandboxParts) {
     /** Gone for its owner at once; what it leaves behind is cleared away until it is really gone. */
     async remove(owner: string, id: string): Promise<{ success: true }> {
       await own(owner, id)
-      await this.discard(id)
+      await leave.discard(id)
       return { success: true }
-    },
-
-    async discard(id: string): Promise<void> {
-      await store.change(id, ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'], {
-        wanted: 'removed',
-        status: 'MISSING',
-      })
-      parts.wake.tell(sandboxTopic(id))
-      await access.closeSandbox(id)
-      await driver.remove(id).then(
-        () => store.delete(id),
-        (error: unknown) => parts.log('A sandbox could not be removed; it is tried again.', { id, error }),
-      )
     },
   }
 }

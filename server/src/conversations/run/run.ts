@@ -54,6 +54,10 @@ async function work(parts: Parts, job: Job): Promise<void> {
     const tools = await opened.equip()
     while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, tools, signal }))));
     opened.keep(tools)
+    // Not waited for: the next message is answered meanwhile.
+    const since = opened.row.wanted_seq
+    if (opened.log.events.some((event) => event.kind === 'ActionEvent' && event.seq > since))
+      void parts.checkpoints.save(job.key)
   } catch (error) {
     // Somebody else has the pen. A replica that stops throws: returning would say that the job is done.
     if (!(error instanceof Fenced)) throw error
@@ -86,9 +90,11 @@ function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): (
     ...(sandbox === null ? [] : [wake.on(opened.sandboxTopic, quietly(check))]),
   ]
   const timer = setInterval(quietly(beat), busyEveryMs)
+  const saver = setInterval(() => void parts.checkpoints.save(job.key), parts.checkpoints.everyMs)
   quietly(beat)()
   return () => {
     clearInterval(timer)
+    clearInterval(saver)
     for (const off of offs) off()
     if (sandbox !== null) sandboxes.touch(sandbox).catch(() => {})
   }

@@ -1,5 +1,5 @@
 import { Problem } from '@parley/contract/problems'
-import type { StartRequest, StartRequestEcho } from '@parley/contract/start-request'
+import type { StartRequestEcho } from '@parley/contract/start-request'
 import { startEnded, type StartTask, type StartTaskStatus } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
@@ -57,7 +57,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       owner: string,
       conversation: string,
       request: StartRequestEcho,
-      secrets: StartRequest['secrets'],
+      secrets: Record<string, string> | null,
     ): Promise<StartTask | undefined> {
       const id = clock.id()
       const now = clock.now()

@@ -1,0 +1,56 @@
+import type { NewEvent } from '@parley/contract/events'
+import type { ExecutionStatus } from '@parley/contract/execution'
+import { Problem } from '@parley/contract/problems'
+import type { Clock } from '@parley/store/clock'
+import type { Database } from '@parley/store/database'
+import type { Jobs } from '@parley/store/jobs'
+import type { Wake } from '@parley/store/wake'
+import type { Sandboxes } from '../sandboxes/service.ts'
+import { newRow } from './log/record.ts'
+import { logStore } from './log/store.ts'
+import type { Whole } from './store.ts'
+import { eventsTopic, inboxTopic, runJob } from './topics.ts'
+
+export interface AppendParts {
+  database: Database
+  jobs: Jobs
+  wake: Wake
+  clock: Clock
+  sandboxes: Pick<Sandboxes, 'keeper'>
+}
+
+/** Statuses that a new message makes idle again. */
+const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
+
+export function appender({ database, jobs, wake, clock, sandboxes }: AppendParts) {
+  /** From outside the run, durable when it resolves; with `wants` a run is under way or will be. */
+  async function append(
+    conversation: Pick<Whole, 'id' | 'sandbox_id'>,
+    event: NewEvent,
+    wants: boolean,
+  ): Promise<{ id: string; seq: number }> {
+    const { id } = conversation
+    const row = newRow(event, clock.id(), clock.now())
+    const affinity = wants ? await sandboxes.keeper(conversation.sandbox_id) : null
+    const revives = wants || event.kind === 'MessageEvent' ? revived : []
+    const base = await database.transaction(async (tx) => {
+      // The job before the head, as the end of a run does: else the two could wait for each other.
+      if (wants) await jobs.spawn(tx, { kind: runJob, key: id, input: null, affinity })
+      const before = await logStore(tx).append(id, [row], { wants, revives })
+      if (before === undefined) throw new Problem('not_found')
+      return before
+    })
+    wake.tell(inboxTopic(id))
+    wake.tell(eventsTopic(id))
+    return { id: row.id, seq: base + 1 }
+  }
+
+  return {
+    append,
+
+    /** What the service itself has to say. */
+    async tell(id: string, event: NewEvent): Promise<void> {
+      await append({ id, sandbox_id: null }, event, false)
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { type Driver, SandboxGone } from '@parley/sandbox/driver'
+import type { Wake } from '@parley/store/wake'
+import type { Access } from '../access/service.ts'
+import type { SandboxRow, SandboxStore } from './store.ts'
+
+/* How a sandbox stops being usable. Its key is void from there on, and who keeps something of its files does so before. */
+
+export interface LeaveParts {
+  store: SandboxStore
+  driver: Driver
+  access: Access
+  wake: Wake
+  log: (message: string, details?: Record<string, unknown>) => void
+}
+
+/** Told when a sandbox stops being usable, so that what works in it can stop. */
+export const sandboxTopic = (id: string): string => `sandbox:${id}`
+
+export function leaverOf({ store, driver, access, wake, log }: LeaveParts) {
+  const listeners: ((id: string) => Promise<void>)[] = []
+
+  async function leave(row: SandboxRow): Promise<void> {
+    if (row.status === 'RUNNING') for (const listener of listeners) await listener(row.id)
+  }
+
+  return {
+    /** Called before the files of a RUNNING sandbox are out of reach, which waits for it. Must not reject. */
+    beforeLeaving: (listener: (id: string) => Promise<void>): void => void listeners.push(listener),
+
+    /** Everything in it stops. */
+    async pauseNow(row: SandboxRow, reason: string): Promise<void> {
+      await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused' })
+      wake.tell(sandboxTopic(row.id))
+      await leave(row)
+      await access.closeSandbox(row.id)
+      // One without a process is at rest already.
+      await driver.pause(row.id).catch((error: unknown) => {
+        if (!(error instanceof SandboxGone)) throw error
+      })
+      await store.change(row.id, ['STARTING', 'RUNNING'], {
+        status: 'PAUSED',
+        status_detail: reason,
+        status_until: null,
+      })
+    },
+
+    /** Gone for its owner at once; the row stays until its files are gone too. */
+    async discard(id: string): Promise<void> {
+      const row = await store.get(id)
+      if (row !== undefined && row.wanted !== 'removed') await leave(row)
+      await store.change(id, ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'], {
+        wanted: 'removed',
+        status: 'MISSING',
+      })
+      wake.tell(sandboxTopic(id))
+      await access.closeSandbox(id)
+      await driver.remove(id).then(
+        () => store.delete(id),
+        (error: unknown) => log('A sandbox could not be removed; it is tried again.', { id, error }),
+      )
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { sandboxAllows } from '@parley/contract/sandboxes'
+import type { Driver } from '@parley/sandbox/driver'
+import type { SandboxRow, SandboxStore } from './store.ts'
+
+interface Parts {
+  store: SandboxStore
+  driver: Driver
+  replica: string
+}
+
+/** Which server reaches which sandbox: one of the process driver is reached by the server that holds it. */
+export function whereOf({ store, driver, replica }: Parts) {
+  const isHere = (row: Pick<SandboxRow, 'replica'>) =>
+    driver.kind !== 'process' || row.replica === null || row.replica === replica
+
+  return {
+    /** The server that work in this sandbox has to be done by; null: any. */
+    async keeper(id: string | null): Promise<string | null> {
+      if (id === null || driver.kind !== 'process') return null
+      return (await store.many([id]))[0]?.replica ?? null
+    },
+
+    /** Whether `hands` can be had here, as far as the row knows. */
+    async usable(id: string | null): Promise<boolean> {
+      const row = id === null ? undefined : (await store.many([id]))[0]
+      return row !== undefined && sandboxAllows(row.status, 'use') && isHere(row)
+    },
+
+    /** Running ones that a new conversation may join from here, newest first. */
+    async joinable(owner: string): Promise<SandboxRow[]> {
+      return (await store.page(owner, 'RUNNING', null, 100)).filter(isHere)
+    },
+  }
+}
