@@ -31,6 +31,8 @@ export const Limits = z.strictObject({
       /** STARTING and RUNNING sandboxes of one user; one more pauses an older one. */
       per_user: count(10),
       conversations_per_sandbox: count(20),
+      /** Kept ready before anybody starts one; they belong to nobody and count for nobody. */
+      warm: count(1, 0),
       /** Without a run, a running process of the user's or a viewer for so long: paused. `never`: stays. */
       idle_pause: z.union([z.literal('never'), duration('20m')]).default(1_200_000),
       /** Paused for so long: deleted with its files. */

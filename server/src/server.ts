@@ -72,6 +72,7 @@ import { portLinks } from './sandboxes/port-links.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
 import { secretDoors } from './sandboxes/secret-doors.ts'
 import { sandboxService } from './sandboxes/service.ts'
+import { builtInSpec } from './sandboxes/spec.ts'
 import { specList } from './sandboxes/specs.ts'
 import { sandboxStore } from './sandboxes/store.ts'
 import { visits } from './sandboxes/visits.ts'
@@ -198,6 +199,7 @@ export async function openServer({
     runtimeDir,
     egress: { gate, dial: way.dial },
     unisolated: config.unisolated,
+    spares: { most: limits.sandboxes.warm, workingDir: builtInSpec.root, limits: limits.sandbox },
     log: (line) => log.debug(line),
   })
   const links = portLinks({

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { createServer, connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Opened } from '../conformance-sentence.ts'
+import { specOf, type Opened } from '../conformance-sentence.ts'
 import { conformance } from '../conformance.ts'
 import { processDriver } from './driver.ts'
 
@@ -27,6 +27,7 @@ async function open(): Promise<Opened> {
       },
       dial: async () => connect(port, '127.0.0.1'),
     },
+    spares: { most: 1, workingDir: '/workspace', limits: specOf({}).limits },
     log: () => undefined,
   })
   const findings = await driver.doctor(AbortSignal.timeout(50_000))

@@ -3,8 +3,8 @@
  * it runs, one bubblewrap that is a child of ours and dies with us: so a crash leaves files and nothing else, and
  * `start` opens the same files again.
  */
-import { createHash } from 'node:crypto'
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { oneByOne, watchDisk, type DiskWatch } from '../disk.ts'
 import type { Driver, Hands, SandboxSpec, Seen } from '../driver.ts'
@@ -21,6 +21,7 @@ import { sealDescriptors, type Seal } from './descriptors.ts'
 import { doctor } from './doctor.ts'
 import { hostEtc, hostRoot, makeFolders } from './folders.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
+import { keepSpares, type Shape, sparePrefix } from './spares.ts'
 
 export interface ProcessDriverOptions {
   /** Folder of the sandboxes' files; made with mode 0700. */
@@ -30,7 +31,17 @@ export interface ProcessDriverOptions {
   egress: { gate: Gate; dial: Dial }
   /** Processes without isolation: refused, this driver always isolates. */
   unisolated?: boolean
+  /** Sandboxes that are kept ready before anybody asks for one. None unless said. */
+  spares?: Shape & { most: number }
   log: EgressLog
+}
+
+/** The walls of a sandbox stand; it may not be anybody's yet. */
+interface Raised {
+  name: string
+  meta: Meta
+  sandbox: RunningSandbox
+  group: SandboxGroup | undefined
 }
 
 interface Running {
@@ -67,41 +78,93 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     await one.group.remove()
   }
 
-  const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
+  const raise = async (name: string, spec: SandboxSpec, uid: number, signal: AbortSignal): Promise<Raised> => {
     const { cgroups, shared, root, seal } = await prepare()
-    const { id } = spec
-    const folder = folderOf(id)
-    const runtime = join(runtimeDir, id)
-    const meta: Meta = { spec, uid: tenantUid(id), paused: false }
+    const [folder, runtime] = [folderOf(name), join(runtimeDir, name)]
+    const meta: Meta = { spec, uid, paused: false }
     const folders = makeFolders(folder, meta, shared)
     folders.catch(() => undefined) // heard of below
     await mkdir(runtime, { recursive: true, mode: 0o755 })
-    const closeEgress = await proxy.listen(id, join(runtime, 'egress.sock'))
-    let group: SandboxGroup | undefined
+    const group = await cgroups?.open(name, spec.limits)
     try {
-      group = await cgroups?.open(id, spec.limits)
       await folders
       const walls = { shared, ...root }
-      const sandbox = await openSandbox({ meta, folder, runtime, walls, group, seal, signal })
-      const disk = watchDisk({
-        folders: writableFolders(folder),
-        limit: spec.limits.disk,
-        onFull: (reason) => void sandbox.endAll(reason),
-        inTurn: countInTurn,
-      })
-      const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, disk, paused: false, closeEgress }
-      running.set(id, one)
-      void sandbox.ended.then(async (how) => {
-        if (running.get(id) !== one) return
-        const detail = hitLimits(await one.group.hits(), one.disk, spec.limits) ?? how
-        await inTurn(id, () => (running.get(id) === one ? stop(id) : Promise.resolve()))
-        for (const listener of listeners) listener({ id, state: 'stopped', detail })
-      })
+      const opening = { meta, spare: name.startsWith(sparePrefix), folder, runtime, walls, group, seal, signal }
+      return { name, meta, group, sandbox: await openSandbox(opening) }
     } catch (error) {
-      await closeEgress()
       await group?.remove()
       throw error
     }
+  }
+
+  const fell = async ({ name, sandbox, group }: Raised): Promise<void> => {
+    await sandbox.close()
+    await group?.remove()
+    await Promise.all([removeFolder(folderOf(name)), rm(join(runtimeDir, name), { recursive: true, force: true })])
+  }
+
+  const { most, ...shape } = options.spares ?? { most: 0, ...unlike }
+  const spares = keepSpares<Raised>({
+    most,
+    shape,
+    make: (signal) => {
+      const id = randomUUID()
+      return raise(`${sparePrefix}${id}`, { ...shape, id, image: null, env: {} }, tenantUid(id), signal)
+    },
+    usable: ({ sandbox }) => sandbox.running(),
+    dismiss: fell,
+  })
+
+  /** A spare one becomes that of this tenant: its folders take his name, and hear of him. */
+  const takeOver = async (spare: Raised, spec: SandboxSpec): Promise<Raised> => {
+    const { id } = spec
+    const one = { ...spare, name: id, meta: { ...spare.meta, spec } }
+    const { shared } = await prepare()
+    try {
+      await rename(folderOf(spare.name), folderOf(id))
+      await rename(join(runtimeDir, spare.name), join(runtimeDir, id))
+      await makeFolders(folderOf(id), one.meta, shared)
+      one.sandbox.belong(spec)
+      return one
+    } catch (error) {
+      await fell(spare)
+      await fell(one)
+      throw error
+    }
+  }
+
+  const raised = async (spec: SandboxSpec, signal: AbortSignal): Promise<Raised> => {
+    const known = await readMeta(folderOf(spec.id))
+    const spare = known === undefined ? spares.take(spec) : undefined
+    if (spare !== undefined) return takeOver(spare, spec)
+    return raise(spec.id, spec, known?.uid ?? tenantUid(spec.id), signal)
+  }
+
+  const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
+    const { id } = spec
+    const { sandbox, group } = await raised(spec, signal)
+    let closeEgress: (() => Promise<void>) | undefined
+    try {
+      closeEgress = await proxy.listen(id, join(runtimeDir, id, 'egress.sock'))
+    } catch (error) {
+      await sandbox.close()
+      await group?.remove()
+      throw error
+    }
+    const disk = watchDisk({
+      folders: writableFolders(folderOf(id)),
+      limit: spec.limits.disk,
+      onFull: (reason) => void sandbox.endAll(reason),
+      inTurn: countInTurn,
+    })
+    const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, disk, paused: false, closeEgress }
+    running.set(id, one)
+    void sandbox.ended.then(async (how) => {
+      if (running.get(id) !== one) return
+      const detail = hitLimits(await one.group.hits(), one.disk, spec.limits) ?? how
+      await inTurn(id, () => (running.get(id) === one ? stop(id) : Promise.resolve()))
+      for (const listener of listeners) listener({ id, state: 'stopped', detail })
+    })
   }
 
   const look = async (id: string): Promise<Seen> => {
@@ -129,7 +192,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     await inTurn(spec.id, async () => {
       signal.throwIfAborted()
       const one = running.get(spec.id)
-      if (one === undefined) await open(spec, signal)
+      if (one === undefined) await spares.rest(() => open(spec, signal))
       else if (one.paused) await setPaused(spec.id, one, false)
     })
   }
@@ -169,7 +232,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     },
     onEnd: (listener) => void listeners.push(listener),
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running.keys()].map((id) => inTurn(id, () => stop(id))))
+      await Promise.all([spares.close(), ...[...running.keys()].map((id) => inTurn(id, () => stop(id)))])
       await proxy.close()
       const prepared = await host?.catch(() => undefined)
       await prepared?.cgroups?.close()
@@ -178,6 +241,9 @@ export function processDriver(options: ProcessDriverOptions): Driver {
   }
   return driver
 }
+
+/** No sandbox is like this. */
+const unlike: Shape = { workingDir: '', limits: { memory: 0, processes: 0, cpu: 0, disk: 0 } }
 
 interface Host {
   cgroups: Cgroups | undefined
@@ -192,5 +258,16 @@ async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> 
   const name = `parley-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`
   const cgroups = await openCgroups(name)
   await cgroups?.sweep(new Set())
+  await removeSpares(stateDir, runtimeDir)
   return { cgroups, seal: await sealDescriptors(), shared: await hostEtc(), root: await hostRoot() }
+}
+
+/** Nobody's files, left by a crash. */
+async function removeSpares(...folders: string[]): Promise<void> {
+  for (const folder of folders) {
+    const names = await readdir(folder)
+    await Promise.all(
+      names.filter((name) => name.startsWith(sparePrefix)).map((name) => removeFolder(join(folder, name))),
+    )
+  }
 }

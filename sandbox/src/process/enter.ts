@@ -71,10 +71,10 @@ export interface Everywhere {
 const orders = 3
 
 /**
- * Starts a program that stands inside and waits for `become`. The child's own process is outside and ends as the one
- * inside does.
+ * Starts a program that stands inside and waits for `tell` and `become`. The child's own process is outside and ends as the
+ * one inside does.
  */
-export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>, all: Everywhere): ChildProcess {
+export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>): ChildProcess {
   const outer = `--user=/proc/${process.pid}/fd/${door.userNamespace}`
   // Root lets go of its user here; a plain user stays who he is, and may not touch his groups.
   const credentials = isRoot() ? [] : ['--preserve-credentials']
@@ -90,8 +90,12 @@ export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>
     mark,
   )
   for (const stream of child.stdio) stream?.on('error', () => undefined) // the other end has gone: `exit` says so
-  ordersOf(child).write(order(`${exports(all.env, '; ')}${all.limits}`))
   return child
+}
+
+/** Tells a program that waits inside what holds for every program there. */
+export function tell(child: ChildProcess, all: Everywhere): void {
+  ordersOf(child).write(order(`${exports(all.env, '; ')}${all.limits}`))
 }
 
 /** Makes a program that waits inside the one of this text (see `launchText`). */

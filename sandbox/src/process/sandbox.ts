@@ -2,21 +2,23 @@ import type { ChildProcess } from 'node:child_process'
 import { open, type FileHandle } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command, Process } from '../driver.ts'
+import type { Command, Process, SandboxSpec } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
 import type { Meta } from '../folder.ts'
 import { baseEnv, initScript } from '../inside.ts'
 import { quote } from '../quote.ts'
-import { type Entrant, keepWarm, type Warm } from '../warm.ts'
+import { type Entrant, keepWarm } from '../warm.ts'
 import { bubblewrapArguments, fds, type Walls } from './bubblewrap.ts'
 import type { Group, SandboxGroup } from './cgroup.ts'
 import type { Seal } from './descriptors.ts'
-import { become, enter, launch, launchText, neverMind, seenAt, type Door } from './enter.ts'
+import { become, type Door, enter, launch, launchText, neverMind, seenAt, tell } from './enter.ts'
 import { namespaceGroup } from './plain-group.ts'
 import { asProcess, type Endable } from './spawn.ts'
 
 export interface Opening {
   meta: Meta
+  /** It waits for the tenant it will belong to: see `belong`. */
+  spare: boolean
   folder: string
   runtime: string
   walls: Omit<Walls, 'folders' | 'workingDir'>
@@ -30,8 +32,11 @@ export interface Opening {
 export interface RunningSandbox {
   readonly group: SandboxGroup
   spawn(command: Command): Process
+  /** Makes a spare one that of this tenant, before anything was spawned in it. */
+  belong(spec: SandboxSpec): void
   /** Ends all that was spawned, for this reason. */
   endAll(reason: string): Promise<void>
+  running(): boolean
   /** Resolves when process 1 has ended, with what bubblewrap said. */
   readonly ended: Promise<string>
   close(): Promise<void>
@@ -67,10 +72,14 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
   let held: FileHandle | undefined
   const door: Door = { pid: 0, userNamespace: 0, seal: opening.seal }
   const group = opening.group ?? namespaceGroup(() => door.pid || undefined)
-  const all = { limits, env: { ...baseEnv(meta.spec.workingDir), ...meta.spec.env } }
+  const tenant = { spec: opening.spare ? undefined : meta.spec }
+  const told = (child: ChildProcess, { workingDir, env }: SandboxSpec) =>
+    tell(child, { limits, env: { ...baseEnv(workingDir), ...env } })
   const warm = keepWarm(() => {
     const mine = group.child()
-    return entrant(enter(door, mine, all), mine)
+    const { child, ...one } = entrant(enter(door, mine), mine)
+    if (tenant.spec !== undefined) told(child, tenant.spec)
+    return { ...one, child, told: tenant.spec !== undefined }
   })
   let running = true
   const ended = new Promise<string>((resolve) => {
@@ -109,7 +118,18 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     await close()
     throw error
   }
-  return { group, ended, close, ...spawner(meta, warm, () => running) }
+  const take = (spec: SandboxSpec) => {
+    const one = warm.take()
+    if (!one.told) told(one.child, spec)
+    return one
+  }
+  const isRunning = () => running
+  const belong = (spec: SandboxSpec) => void (tenant.spec = spec)
+  return { group, running: isRunning, ended, close, belong, ...spawner(tenant, take, isRunning) }
+}
+
+interface Tenant {
+  spec: SandboxSpec | undefined
 }
 
 interface Entered extends Entrant {
@@ -131,14 +151,19 @@ function entrant(child: ChildProcess, group: Group): Entered {
   }
 }
 
-function spawner({ spec }: Meta, warm: Warm<Entered>, isOpen: () => boolean): Pick<RunningSandbox, 'spawn' | 'endAll'> {
+function spawner(
+  tenant: Tenant,
+  take: (spec: SandboxSpec) => Entered,
+  isOpen: () => boolean,
+): Pick<RunningSandbox, 'spawn' | 'endAll'> {
   const alive = new Set<Endable>()
   return {
     spawn(command) {
-      if (!isOpen()) throw new SandboxGone('the sandbox has ended')
+      const { spec } = tenant
+      if (!isOpen() || spec === undefined) throw new SandboxGone('the sandbox has ended')
       const argv = command.terminal === undefined ? command.argv : inTerminal(command.argv, command.terminal)
       const text = launchText({ argv, cwd: command.cwd ?? spec.workingDir, env: command.env ?? {} })
-      const { child, group } = warm.take()
+      const { child, group } = take(spec)
       become(child, text)
       const one = asProcess(child, group, command.signal)
       alive.add(one)

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { specOf } from '../conformance-sentence.ts'
+import type { Driver } from '../driver.ts'
+import { processDriver } from './driver.ts'
+import { sparePrefix } from './spares.ts'
+
+const { limits, workingDir } = specOf({})
+
+async function opened(folder: string, asked: string[] = []) {
+  return processDriver({
+    stateDir: join(folder, 'state'),
+    runtimeDir: join(folder, 'run'),
+    egress: {
+      gate: {
+        decide: async ({ sandboxId }) => {
+          asked.push(sandboxId)
+          return { allow: false, reason: 'nothing is allowed' }
+        },
+      },
+      dial: () => Promise.reject(new Error('not dialled')),
+    },
+    spares: { most: 1, workingDir, limits },
+    log: () => undefined,
+  })
+}
+
+const sparesIn = async (folder: string) =>
+  (await readdir(join(folder, 'state')).catch(() => [])).filter((name) => name.startsWith(sparePrefix))
+
+/** The folder of a spare that is ready: a start can take it. */
+async function spareOf(folder: string): Promise<{ name: string; inode: number }> {
+  for (let tries = 0; tries < 500; tries++) {
+    const [name] = await sparesIn(folder)
+    // The last thing that is made of a spare is up once its runtime folder and its walls are; a start waits for nothing.
+    if (name !== undefined) return { name, inode: (await stat(join(folder, 'state', name))).ino }
+    await sleep(20)
+  }
+  throw new Error('no spare was made')
+}
+
+const start = async (driver: Driver, id: string, env: Record<string, string> = {}) => {
+  await driver.start(specOf({ id, env }), AbortSignal.timeout(30_000))
+  return driver.hands(id)
+}
+
+test('a start takes over a sandbox that is ready, which is then the tenant’s in every way and is gone with him', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-spares-'))
+  const asked: string[] = []
+  const [first, second] = [randomUUID(), randomUUID()]
+  try {
+    const driver = await opened(folder, asked)
+    await start(driver, first)
+    const { name, inode } = await spareOf(folder)
+    assert.deepEqual((await driver.list()).map(({ id }) => id), [first])
+    // A spare that is still being raised is not taken: started again and again until one was.
+    let taken = false
+    for (let tries = 0; tries < 50 && !taken; tries++) {
+      await start(driver, second, { WHOSE: 'mine' })
+      taken = (await stat(join(folder, 'state', second))).ino === inode
+      if (!taken) await driver.remove(second)
+      if (!taken) await sleep(100)
+    }
+    assert.ok(taken, `${name} was never taken over`)
+    const hands = await driver.hands(second)
+    const { stdout } = await hands.run({
+      script: 'echo "$WHOSE $PWD $HOME"; echo kept >file; curl -s -o /dev/null -w "%{http_code}" http://example.test/',
+    })
+    assert.match(stdout.toString(), /^mine \/\S* \/home\/agent\n403$/)
+    assert.equal(asked.at(-1), second)
+    assert.equal((await driver.look(second)).state, 'running')
+    await driver[Symbol.asyncDispose]()
+    assert.deepEqual(await sparesIn(folder), [])
+
+    await using again = await opened(folder)
+    await mkdir(join(folder, 'state', `${sparePrefix}${randomUUID()}`))
+    const { stdout: file } = await (await start(again, second)).run({ script: 'cat file', cwd: workingDir })
+    assert.equal(file.toString(), '')
+    await again.remove(first)
+    await again.remove(second)
+    const left = (await readdir(join(folder, 'state'))).filter((one) => !one.startsWith(sparePrefix))
+    assert.deepEqual(left, [])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
