@@ -97,10 +97,15 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     }
   }
 
-  const fell = async ({ name, sandbox, group }: Raised): Promise<void> => {
+  const forget = async (name: string): Promise<void> => {
+    await removeFolder(folderOf(name))
+    await rm(join(runtimeDir, name), { recursive: true, force: true })
+  }
+
+  const dismiss = async ({ name, sandbox, group }: Raised): Promise<void> => {
     await sandbox.close()
     await group?.remove()
-    await Promise.all([removeFolder(folderOf(name)), rm(join(runtimeDir, name), { recursive: true, force: true })])
+    await forget(name)
   }
 
   const { most, ...shape } = options.spares ?? { most: 0, ...unlike }
@@ -109,10 +114,16 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     shape,
     make: (signal) => {
       const id = randomUUID()
-      return raise(`${sparePrefix}${id}`, { ...shape, id, image: null, env: {} }, tenantUid(id), signal)
+      const name = `${sparePrefix}${id}`
+      return raise(name, { ...shape, id, image: null, env: {} }, tenantUid(id), signal).catch(
+        async (error: unknown) => {
+          await forget(name)
+          throw error
+        },
+      )
     },
     usable: ({ sandbox }) => sandbox.running(),
-    dismiss: fell,
+    dismiss,
   })
 
   /** A spare one becomes that of this tenant: its folders take his name, and hear of him. */
@@ -127,8 +138,8 @@ export function processDriver(options: ProcessDriverOptions): Driver {
       one.sandbox.belong(spec)
       return one
     } catch (error) {
-      await fell(spare)
-      await fell(one)
+      await dismiss(spare)
+      await dismiss(one)
       throw error
     }
   }
@@ -221,8 +232,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     remove: (id) =>
       inTurn(id, async () => {
         await stop(id)
-        await removeFolder(folderOf(id))
-        await rm(join(runtimeDir, id), { recursive: true, force: true })
+        await forget(id)
       }),
     async hands(id) {
       const one = running.get(id)

@@ -124,7 +124,10 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     return one
   }
   const isRunning = () => running
-  const belong = (spec: SandboxSpec) => void (tenant.spec = spec)
+  const belong = (spec: SandboxSpec) => {
+    tenant.spec = spec
+    warm.fill() // it may have waited for so long that it was let go
+  }
   return { group, running: isRunning, ended, close, belong, ...spawner(tenant, take, isRunning) }
 }
 

@@ -3,13 +3,13 @@ import { fetchPlugin } from '@parley/agent/plugins/fetch'
 import { loadPlugin } from '@parley/agent/plugins/load'
 import { type Brought, mergedHooks, mergedPlugins } from '@parley/agent/plugins/merge'
 import { type ForgeAddress, placeOf, PluginFailed } from '@parley/agent/plugins/source'
-import { loadSkills } from '@parley/agent/skills/load'
+import { type Loaded, loadSkills } from '@parley/agent/skills/load'
 import { mergedSkills, type Skill } from '@parley/agent/skills/skill'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { PluginInput } from '@parley/contract/plugins'
 import type { Hands } from '@parley/sandbox/driver'
 import { StartFailed } from '../start/repository.ts'
-import { repositoryHooks } from './repository-hooks.ts'
+import { repositoryHooks, type RepositoryHooks } from './repository-hooks.ts'
 
 /** What joins the agent of one conversation: from its plugins and from its repository. */
 export interface Extensions {
@@ -24,8 +24,13 @@ export interface Extensions {
 
 export const noExtensions: Extensions = { skills: [], plugins: [], hooks: null, mcp: {}, problems: [] }
 
+const nothingFound: Loaded = { skills: [], problems: [] }
+const noHooks: RepositoryHooks = { hooks: null, problem: null }
+
 export interface Wanted {
   dir: string
+  /** Nothing is there: neither skills nor hooks are looked for. */
+  empty: boolean
   /** As `provider/model`. */
   model: string
   plugins: readonly PluginInput[]
@@ -49,8 +54,8 @@ export async function loadExtensions(hands: Hands, wanted: Wanted, signal: Abort
     }
   }
   const brought = mergedPlugins(loaded)
-  const found = await loadSkills(hands, dir, model, signal)
-  const repository = await repositoryHooks(hands, dir)
+  const found = wanted.empty ? nothingFound : await loadSkills(hands, dir, model, signal)
+  const repository = wanted.empty ? noHooks : await repositoryHooks(hands, dir)
   return {
     ...brought,
     hooks: mergedHooks([repository.hooks, brought.hooks]),

@@ -1,5 +1,6 @@
 import { Problem } from '@parley/contract/problems'
 import { startEnded, startTaskStatuses } from '@parley/contract/start-tasks'
+import type { Hands } from '@parley/sandbox/driver'
 import type { Job, Kind } from '@parley/store/jobs'
 import type { Limits } from '../../limits.ts'
 import { StartFailed } from './repository.ts'
@@ -13,8 +14,15 @@ import type { StartTaskRow, StartTaskStore } from './store.ts'
  */
 
 export type Working = Exclude<StartTaskRow['status'], 'READY' | 'ERROR'>
+/** What this worker has seen on its way; one that takes over looks again. */
+export interface Known {
+  hands?: Promise<Hands>
+  /** The workspace and the home are new: there is nothing in them to look for. */
+  empty?: boolean
+}
+
 /** Does what a status stands for. */
-export type Step = (task: StartTaskRow, signal: AbortSignal) => Promise<void>
+export type Step = (task: StartTaskRow, signal: AbortSignal, known: Known) => Promise<void>
 
 interface Parts {
   store: StartTaskStore
@@ -42,11 +50,12 @@ export function startJobKind(parts: Parts): Kind {
 
 async function start(parts: Parts, job: Job): Promise<void> {
   let task = await parts.store.get(job.key)
+  const known: Known = {}
   const deadline = AbortSignal.timeout(Math.max(1, Date.parse(task?.deadline_at ?? '') - Date.now() || 1))
   while (task !== undefined && !startEnded(task.status)) {
     const status = task.status as Working // the loop's condition
     try {
-      await inTime(parts, task, status, AbortSignal.any([job.signal, deadline]))
+      await inTime(parts, task, known, AbortSignal.any([job.signal, deadline]))
     } catch (error) {
       if (job.signal.aborted) throw job.signal.reason
       if (isPassing(error) && !deadline.aborted) throw error
@@ -60,15 +69,11 @@ async function start(parts: Parts, job: Job): Promise<void> {
   if (task?.status === 'ERROR') await clear(parts, task)
 }
 
-async function inTime(
-  { steps, limits }: Parts,
-  task: StartTaskRow,
-  status: Working,
-  signal: AbortSignal,
-): Promise<void> {
+async function inTime({ steps, limits }: Parts, task: StartTaskRow, known: Known, signal: AbortSignal): Promise<void> {
+  const status = task.status as Working // the caller's condition
   const late = AbortSignal.timeout(limits.start.steps[status])
   try {
-    await steps[status](task, AbortSignal.any([signal, late]))
+    await steps[status](task, AbortSignal.any([signal, late]), known)
   } catch (error) {
     if (late.aborted && !signal.aborted && !(error instanceof StartFailed))
       throw new StartFailed(`no end after ${Math.round(limits.start.steps[status] / 1_000)} s`, { cause: error })

@@ -25,7 +25,7 @@ import { lastLines } from './command.ts'
 import { pickSandbox } from './group.ts'
 import * as workspace from './repository.ts'
 import type { StartTasks } from './start-tasks.ts'
-import type { Step, Working } from './start.ts'
+import type { Known, Step, Working } from './start.ts'
 import type { StartTaskRow, StartTaskStore } from './store.ts'
 
 /** What each public status of a start does. */
@@ -48,8 +48,8 @@ export interface StepParts {
 export function startSteps(parts: StepParts): Record<Working, Step> {
   const { sandboxes, settings, git, tasks, limits } = parts
 
-  const hands = (task: StartTaskRow, signal: AbortSignal): Promise<Hands> =>
-    sandboxes.hands(task.owner_id, task.sandbox_id, signal)
+  const hands = (task: StartTaskRow, signal: AbortSignal, known: Known): Promise<Hands> =>
+    (known.hands ??= sandboxes.hands(task.owner_id, task.sandbox_id, signal))
 
   const bounds = (status: Working, signal: AbortSignal) => ({ timeoutMs: limits.start.steps[status], signal })
 
@@ -70,25 +70,28 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       await sandboxes.ready(task.sandbox_id, signal)
     },
 
-    async PREPARING_REPOSITORY(task, signal) {
+    async PREPARING_REPOSITORY(task, signal, known) {
       if (task.request.parent_conversation_id !== null) return
       const dir = await workingDir(parts, task)
       const { selected_repository: repository, selected_branch: branch, git_provider: kind } = task.request
-      if (repository === null || kind === null) return workspace.makeWorkspace(await hands(task, signal), dir)
+      if (repository === null || kind === null) {
+        known.empty = await workspace.makeWorkspace(await hands(task, signal, known), dir)
+        return
+      }
       const { url } = await git.cloneSource(task.owner_id, kind, repository)
       const newBranch = `parley-workspace-${task.conversation_id.slice(-8)}`
       await workspace.clone(
-        await hands(task, signal),
+        await hands(task, signal, known),
         { dir, url, branch, newBranch },
         bounds('PREPARING_REPOSITORY', signal),
       )
     },
 
-    async RUNNING_SETUP_SCRIPT(task, signal) {
-      if (task.request.parent_conversation_id !== null) return
+    async RUNNING_SETUP_SCRIPT(task, signal, known) {
+      if (task.request.parent_conversation_id !== null || known.empty === true) return
       const dir = await workingDir(parts, task)
       const said = await workspace.runSetupScript(
-        await hands(task, signal),
+        await hands(task, signal, known),
         dir,
         task.id,
         bounds('RUNNING_SETUP_SCRIPT', signal),
@@ -102,29 +105,30 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       await notice(parts, task, 'setup_script_failed', text, 'warning')
     },
 
-    async SETTING_UP_GIT_HOOKS(task, signal) {
-      if (task.request.parent_conversation_id !== null) return
-      await workspace.installGitHooks(await hands(task, signal), await workingDir(parts, task))
+    async SETTING_UP_GIT_HOOKS(task, signal, known) {
+      if (task.request.parent_conversation_id !== null || known.empty === true) return
+      await workspace.installGitHooks(await hands(task, signal, known), await workingDir(parts, task))
     },
 
-    async SETTING_UP_SKILLS(task, signal) {
+    async SETTING_UP_SKILLS(task, signal, known) {
       const stored = await settings.stored(task.owner_id)
       const wanted = {
         dir: await workingDir(parts, task),
+        empty: known.empty === true,
         model: modelOf(stored, task.request),
         plugins: task.request.plugins ?? [],
         own: givenSkills(stored.agent_settings?.agent_context?.skills ?? []),
         disabled: stored.disabled_skills ?? [],
         forge: async (kind: GitProvider, name: string) => (await git.cloneSource(task.owner_id, kind, name)).url,
       }
-      const extensions = await loadExtensions(await hands(task, signal), wanted, signal)
+      const extensions = await loadExtensions(await hands(task, signal, known), wanted, signal)
       if (extensions.problems.length > 0)
         await notice(parts, task, 'skills_skipped', `Not loaded:\n${extensions.problems.join('\n')}`, 'warning')
       if (extensions.skills.length + extensions.plugins.length > 0 || extensions.hooks !== null)
         await parts.skills.stage(task.id, extensions)
     },
 
-    STARTING_CONVERSATION: (task, signal) => begin(parts, task, signal),
+    STARTING_CONVERSATION: async (task, signal, known) => begin(parts, task, await hands(task, signal, known), known),
   }
 }
 
@@ -151,21 +155,24 @@ async function notice(
 }
 
 /** The conversation, its first events, the end of the task and the first run: all of it or nothing. */
-async function begin(parts: StepParts, task: StartTaskRow, signal: AbortSignal): Promise<void> {
+async function begin(parts: StepParts, task: StartTaskRow, hands: Hands, known: Known): Promise<void> {
   const { store, settings, seal, jobs, wake, clock, sandboxes } = parts
   const owner = task.owner_id
-  const hands = await sandboxes.hands(owner, task.sandbox_id, signal)
-  const dir = await workingDir(parts, task)
-  const stored = await settings.stored(owner)
-  const base = await workspace.baseCommit(hands, dir)
-  const staged = await parts.skills.staged(task.id)
+  const [dir, stored, staged, fresh = task, affinity] = await Promise.all([
+    workingDir(parts, task),
+    settings.stored(owner),
+    parts.skills.staged(task.id),
+    store.get(task.id),
+    sandboxes.keeper(task.sandbox_id),
+  ])
   const config = configOf(stored, task.request, staged ?? noExtensions)
   const handed = task.sealed === null ? {} : await openSecrets(seal, task, task.sealed)
   const sealed: SealedConfig = sealedOf(stored, handed)
   const place = `conversation.sealed_config.${task.conversation_id}`
-  const sealedText = await seal.close(owner, place, JSON.stringify(sealed))
-  const fresh = (await store.get(task.id)) ?? task
-  const affinity = await sandboxes.keeper(task.sandbox_id)
+  const [base, sealedText] = await Promise.all([
+    known.empty === true ? null : workspace.baseCommit(hands, dir),
+    seal.close(owner, place, JSON.stringify(sealed)),
+  ])
 
   await store.transaction(async (rows, tx) => {
     // Ends the task first: from here on nobody can queue a message that this transaction does not see.
