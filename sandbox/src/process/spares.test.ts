@@ -48,6 +48,17 @@ const start = async (driver: Driver, id: string, env: Record<string, string> = {
   return driver.hands(id)
 }
 
+/** Starts it until the spare of this inode was taken: one that is still being raised is not. */
+async function takenOver(driver: Driver, folder: string, id: string, inode: number): Promise<boolean> {
+  for (let tries = 0; tries < 50; tries++) {
+    await start(driver, id, { WHOSE: 'mine' })
+    if ((await stat(join(folder, 'state', id))).ino === inode) return true
+    await driver.remove(id)
+    await sleep(100)
+  }
+  return false
+}
+
 test('a start takes over a sandbox that is ready, which is then the tenant’s in every way and is gone with him', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-spares-'))
   const asked: string[] = []
@@ -60,15 +71,7 @@ test('a start takes over a sandbox that is ready, which is then the tenant’s i
       (await driver.list()).map(({ id }) => id),
       [first],
     )
-    // A spare that is still being raised is not taken: started again and again until one was.
-    let taken = false
-    for (let tries = 0; tries < 50 && !taken; tries++) {
-      await start(driver, second, { WHOSE: 'mine' })
-      taken = (await stat(join(folder, 'state', second))).ino === inode
-      if (!taken) await driver.remove(second)
-      if (!taken) await sleep(100)
-    }
-    assert.ok(taken, `${name} was never taken over`)
+    assert.ok(await takenOver(driver, folder, second, inode), `${name} was never taken over`)
     const hands = await driver.hands(second)
     const { stdout } = await hands.run({
       script:
