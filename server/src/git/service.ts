@@ -9,9 +9,11 @@ import { connections } from './connections.ts'
 import { credentialFor, type GitRequest } from './credential.ts'
 import { repositories } from './repository.ts'
 import { gitSearch } from './search.ts'
+import { skillRepositories } from './skill-repositories.ts'
 import type { GitStore } from './store.ts'
 
 export type { CloneSource } from './repository.ts'
+export type { SkillRepository } from './skill-repositories.ts'
 export type { GitCredential, GitRequest } from './credential.ts'
 
 const ACCOUNT_MS = 5_000
@@ -70,6 +72,9 @@ export function gitService(parts: Parts) {
     repositoryAccess: access,
 
     cloneSource: source,
+
+    /** Where skills for everything of the owner's accounts, or of the repository's, are kept. */
+    skillRepositories: skillRepositories({ ...parts, connections: open }),
 
     /** The forge itself, for one piece of work. Rejects with `forge_not_connected`. */
     async forge(owner: string, kind: GitProvider, signal: AbortSignal): Promise<Forge> {

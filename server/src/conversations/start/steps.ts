@@ -118,6 +118,7 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
         model: modelOf(stored, task.request),
         plugins: task.request.plugins ?? [],
         own: givenSkills(stored.agent_settings?.agent_context?.skills ?? []),
+        shared: await git.skillRepositories(task.owner_id, selectedOf(task)),
         disabled: stored.disabled_skills ?? [],
         forge: async (kind: GitProvider, name: string) => (await git.cloneSource(task.owner_id, kind, name)).url,
       }
@@ -130,6 +131,10 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
 
     STARTING_CONVERSATION: async (task, signal, known) => begin(parts, task, await hands(task, signal, known), known),
   }
+}
+
+function selectedOf({ request: { selected_repository: name, git_provider: kind } }: StartTaskRow) {
+  return name === null || kind === null ? null : { kind, name }
 }
 
 /** Its own folder in a sandbox that it shares; a child works where its parent does. */
