@@ -1,4 +1,4 @@
-import { searchAudit } from './audit.ts'
+import { searchAudit, verifyAudit } from './audit.ts'
 import { explainConversation, forkConversation, getFinalResponse } from './conversation-insight.ts'
 import {
   countConversations,
@@ -183,7 +183,7 @@ export const api = {
   },
   models: { search: searchModels, providers: searchModelProviders, test: testModel },
   keys: { list: listKeys, create: createKey, delete: deleteKey, rotate: rotateKey, current: getCurrentKey },
-  audit: { search: searchAudit },
+  audit: { search: searchAudit, verify: verifyAudit },
   usage: { get: getUsage },
   users: {
     me: getMe,

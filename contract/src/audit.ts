@@ -47,9 +47,7 @@ export const AuditEntry = z
     actor_id: z.string().meta({ description: 'Of the key, the session or the sandbox; empty for nobody.' }),
     action: AuditAction,
     object: z.string().nullable().meta({ description: 'Id or name of what was touched.' }),
-    outcome: z
-      .string()
-      .meta({ description: '`ok`, the code of the problem, or `begun` when the end was not recorded.' }),
+    outcome: z.string().meta({ description: '`ok`, or the code of the problem.' }),
     ip: z.string(),
     user_agent: z.string().nullable(),
     request_id: z.string(),
@@ -89,4 +87,37 @@ export const searchAudit = endpoint({
       next_page_id: null,
     },
   },
+})
+
+/** The first place of a chain that does not hold. */
+export const AuditBreak = z
+  .object({
+    user_id: Id.nullable().meta({ description: 'Whose chain it is; null: that of strangers.' }),
+    number: z.int().min(1).meta({ description: 'Of the entry in its chain.' }),
+    entry_id: Id.nullable().meta({ description: 'Null when the entry is missing.' }),
+    what: z.enum(['changed', 'missing']),
+  })
+  .meta({ id: 'AuditBreak' })
+export type AuditBreak = z.infer<typeof AuditBreak>
+
+export const AuditVerdict = z
+  .object({
+    ok: z.boolean(),
+    entries: z.int().min(0).meta({ description: 'How many were looked at and hold.' }),
+    chains: z.int().min(0),
+    breaks: z.array(AuditBreak),
+  })
+  .meta({ id: 'AuditVerdict' })
+export type AuditVerdict = z.infer<typeof AuditVerdict>
+
+export const verifyAudit = endpoint({
+  method: 'GET',
+  path: '/api/v1/audit/verify',
+  summary: 'Verify the audit log',
+  description:
+    'Each entry is closed over the one before it, in one chain for each person. The owner of the server has all chains ' +
+    'looked at, members their own.',
+  access: 'keys:admin',
+  returns: AuditVerdict,
+  example: { returns: { ok: true, entries: 1_204, chains: 3, breaks: [] } },
 })

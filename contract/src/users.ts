@@ -10,7 +10,14 @@ export const UserRole = z.enum(['owner', 'member']).meta({ id: 'UserRole' })
 export type UserRole = z.infer<typeof UserRole>
 
 export const User = z
-  .object({ id: Id, email: z.string().nullable(), name: z.string().nullable(), role: UserRole, created_at: Timestamp })
+  .object({
+    id: Id,
+    email: z.string().nullable(),
+    name: z.string().nullable(),
+    role: UserRole,
+    has_password: z.boolean().meta({ description: 'False: signs in with an identity provider, or never yet.' }),
+    created_at: Timestamp,
+  })
   .meta({ id: 'User' })
 export type User = z.infer<typeof User>
 
@@ -33,6 +40,7 @@ const exampleUser = {
   email: 'ada@example.com',
   name: 'Ada',
   role: 'owner',
+  has_password: true,
   created_at: exampleTime,
 }
 const SignedIn = z.object({ user: User }).meta({ id: 'SignedIn' })
@@ -107,9 +115,11 @@ export const changePassword = endpoint({
   method: 'POST',
   path: '/api/v1/users/password',
   summary: 'Change the password',
-  description: 'Asks for the old one and ends all other browser sessions.',
+  description:
+    'Asks for the old one and ends all other browser sessions. Who has signed in with an identity provider and has none ' +
+    'yet sets a first one, in the browser, without `old_password`.',
   access: 'user',
-  body: z.object({ old_password: z.string().min(1).max(256), new_password: Password }),
+  body: z.object({ old_password: z.string().min(1).max(256).nullable().default(null), new_password: Password }),
   returns: z.object({ success: z.literal(true) }),
   fails: ['sign_in_failed', 'quota_exceeded', 'unavailable'],
   example: {

@@ -16,9 +16,9 @@ import { idempotencyStore } from './access/idempotency-store.ts'
 import { openIdempotency } from './access/idempotency.ts'
 import { keysOf } from './access/keys.ts'
 import { lastingCalls } from './access/lasting.ts'
-import { openPepper } from './access/pepper.ts'
 import { bucketOfStart, rateLimits } from './access/rates.ts'
 import { keyRoutes } from './access/routes.ts'
+import { openServerSecret } from './access/server-secret.ts'
 import { accessService } from './access/service.ts'
 import { accessStore } from './access/store.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -99,6 +99,7 @@ import { userService } from './users/service.ts'
 import { ssoCookies } from './users/sso-cookie.ts'
 import { ssoService } from './users/sso.ts'
 import { userStore } from './users/store.ts'
+import { openTries } from './users/tries.ts'
 import { v0Routes } from './v0/routes.ts'
 import { v0Service } from './v0/service.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -143,7 +144,7 @@ export async function openServer({
   const database = openDatabase({ connection, max: 20, applicationName: `parley ${replica}` })
   opened.defer(() => database.close())
   await migrate(database, migrations)
-  const wake = heard(openWake(database))
+  const wake = heard(openWake(database), database)
   opened.defer(() => wake.close())
   const jobs = openJobs({ database, wake, clock, replica, log: said })
   const seal = await openSeal({ database, keks })
@@ -157,7 +158,7 @@ export async function openServer({
   const forgeFetch: typeof way.fetch = (url, init) => way.fetch(url, { ...init, redirects: 3 })
 
   const accessRows = accessStore(database)
-  const pepper = await openPepper(accessRows, seal)
+  const pepper = await openServerSecret(accessRows, seal, 'pepper')
   const access = accessService({ store: accessRows, pepper, clock, revoked: () => wake.tell(accessTopic) })
   const lasting = lastingCalls({ store: accessRows, log: said })
   wake.on(accessTopic, () => {
@@ -165,8 +166,9 @@ export async function openServer({
     lasting.check()
   })
   const people = userStore(database)
-  const users = userService({ store: people, access, clock })
-  const audit = auditService({ store: auditStore(database), clock, cursor, isOwner: users.isOwner, log: said })
+  const users = userService({ store: people, access, tries: openTries(database, clock), clock })
+  const auditRows = auditStore(database, await openServerSecret(accessRows, seal, 'audit'))
+  const audit = auditService({ store: auditRows, database, clock, cursor, isOwner: users.isOwner, log: said })
   const persons = peopleOf({ store: people, users, access })
   const invitations = invitationsOf({ store: people, users, clock, baseUrl })
   const sso = ssoService({
@@ -183,6 +185,7 @@ export async function openServer({
   const secrets = secretsService({ store: secretStore(database), seal, cursor })
   const git = gitService({
     store: gitStore(database),
+    apart: database.apart,
     seal,
     clock,
     cursor,
@@ -213,6 +216,7 @@ export async function openServer({
     store: sandboxRows,
     driver,
     access,
+    database,
     clock,
     cursor,
     wake,
@@ -318,7 +322,7 @@ export async function openServer({
   const claimed = async () => (await users.ensureOwner()).claimed
   const health = healthService({ database, readiness, clock, config, version, claimed, gitProviders: offeredForges() })
   const insight = insightOf({ store: insights, conversations, checkpoints })
-  const idempotency = openIdempotency({ store: idempotencyStore(database), seal, log: said })
+  const idempotency = openIdempotency({ store: idempotencyStore(database), seal, clock, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 
   const common = { config, database, wake, jobs, seal, clock, cursor, log, said }
@@ -357,6 +361,7 @@ export async function openServer({
     limits: rateLimits(limits.rates, clock),
     bucket: bucketOfStart,
     idempotency,
+    atOnce: database.atOnce,
     assets: { dir: pageFolder(), frames: links.frames },
     divert: guests,
     host: config.host,
@@ -381,6 +386,7 @@ export async function openServer({
       await Promise.all([keeper.stop(), outgoing.stop()])
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
       idempotency.close()
+      audit.close()
       await checkpoints.close()
       await kept.close()
       await driver[Symbol.asyncDispose]()

@@ -1,3 +1,4 @@
+import type { Database } from '@parley/store/database'
 import type { Wake } from '@parley/store/wake'
 
 /*
@@ -10,13 +11,16 @@ export interface HeardWake extends Wake {
   heard(fn: (topic: string) => void): () => void
 }
 
-export function heard(wake: Wake): HeardWake {
+/** What is told within `database.atOnce` is told when that is committed. */
+export function heard(wake: Wake, database: Pick<Database, 'afterCommit'>): HeardWake {
   const ears = new Set<(topic: string) => void>()
   return {
     ...wake,
     tell(topic) {
-      wake.tell(topic)
-      for (const ear of ears) ear(topic)
+      database.afterCommit(() => {
+        wake.tell(topic)
+        for (const ear of ears) ear(topic)
+      })
     },
     heard(fn) {
       ears.add(fn)

@@ -54,7 +54,8 @@ export async function openSeal({ database, keks }: { database: Database; keks: r
 
   const dataKey = (owner: string, version: number | 'newest'): Promise<DataKey> => {
     const name = `${version} ${owner}`
-    const known = cache.get(name) ?? load(database, keys, newest, owner, version)
+    // Apart: a key that is remembered here must not be taken back with the work that asked for it first.
+    const known = cache.get(name) ?? database.apart(() => load(database, keys, newest, owner, version))
     cache.delete(name)
     cache.set(name, known)
     known.catch(() => cache.delete(name))

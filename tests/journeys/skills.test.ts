@@ -38,20 +38,6 @@ const house = await openHouse({
         'kit/server.js': server,
       },
     },
-    'ada/.parley': {
-      members: { ada: 'write' },
-      files: {
-        'skills/habit.md': '---\nname: habit\ntriggers: [habit]\n---\nHer habit.\n',
-        'skills/paint.md': '---\nname: paint\ntriggers: [paint]\n---\nPaint them red.\n',
-      },
-    },
-    'acme/.agents': {
-      members: { ada: 'read' },
-      files: {
-        'skills/house/SKILL.md': '---\nname: house\ndescription: The rules of the house.\n---\nWipe your feet.\n',
-        'microagents/habit.md': '---\nname: habit\ntriggers: [habit]\n---\nTheir habit.\n',
-      },
-    },
     'bob/secret': { members: {} },
   },
   scripts: {
@@ -80,39 +66,19 @@ test('skills of the repository are shown, brought up by words and paths, and rea
   assert.deepEqual(skills.map(({ name, type }) => `${name} ${type}`).toSorted(), [
     'agents repo',
     'agents:web knowledge',
-    'habit knowledge',
-    'house agentskills',
     'pack agentskills',
     'paint knowledge',
   ])
   const [message] = ofKind(events, 'MessageEvent')
   assert.deepEqual(message?.activated_skills, ['paint'])
   const body = await newest()
-  for (const said of [
-    'Widgets are round',
-    'Paint them green',
-    'Pages are plain',
-    'In straw',
-    '- pack: How we pack',
-    '- house: The rules',
-  ]) {
+  for (const said of ['Widgets are round', 'Paint them green', 'Pages are plain', 'In straw', '- pack: How we pack']) {
     assert.ok(body.includes(said), said)
   }
 
   const after = await say(ada, id, 'Paint it again.')
   const next = await rest(ada, id, after - 1)
   assert.equal(ofKind(next.events, 'MessageEvent')[0]?.activated_skills, undefined, 'once in a conversation')
-})
-
-test('skills of the account and of the organisation join, and the nearer one of a name holds', async () => {
-  const id = await begin(ada, says('What is the habit? And paint.'))
-  await rest(ada, id)
-  const { skills } = await ada.conversations.skills({ params: { id } })
-  assert.deepEqual(skills.map(({ name }) => name).toSorted(), ['habit', 'paint'])
-  assert.ok((await newest()).includes('Her habit'))
-  const there = await begin(ada, says('What is the habit?', { selected_repository: 'acme/widgets' }))
-  await rest(ada, there)
-  assert.ok((await newest()).includes('Their habit'))
 })
 
 test('a plugin from behind a token brings a skill and a server, which gets its secrets', async () => {
@@ -171,10 +137,8 @@ test('the first request of a plain conversation is at most 6 KB, with everything
     await rest(ada, id)
     return (await llm.log()).requests.at(-1)?.bytes ?? Number.POSITIVE_INFINITY
   }
-  await ada.settings.update({ body: { disabled_skills: ['habit', 'paint'] } })
   const plain = await first(await begin(ada, says('Hello.')))
   assert.ok(plain <= 6 * 1024, `${plain} bytes`)
-  await ada.settings.update({ body: { disabled_skills: ['old'] } })
   await ada.settings.update({ body: { search_api_key: 'tvly-key-of-ada-1234567', confirmation_mode: true } })
   const plugins = [{ source: 'open_forge:acme/scales', repo_path: 'kit' }]
   const full = await first(await begin(ada, says('Hello.', { plugins, selected_repository: 'acme/widgets' })))

@@ -42,6 +42,8 @@ export interface Carrier {
 
 interface Means {
   idempotency: Idempotency | undefined
+  /** One transaction around what stores. */
+  atOnce: <R>(work: () => Promise<R>) => Promise<R>
   log: Log
   pace: Pace
 }
@@ -54,15 +56,27 @@ export function carrier(served: Served, means: Means): Carrier {
   const parse = parser(endpoint)
   const encode = encoder(endpoint)
 
-  async function answerOnce(passage: Passage, call: AnyCall, once: Once | undefined): Promise<void> {
+  /** What is to be sent. A JSON text is kept before it is sent, and in the transaction of what it tells where there is one. */
+  async function answerOf(
+    passage: Passage,
+    call: AnyCall,
+    once: Once | undefined,
+  ): Promise<() => Promise<void> | void> {
     const given = await served.handle(call)
     const status = call.answer.status ?? endpoint.status
     const type = mediaTypes[endpoint.answer]
     if (type !== undefined)
       passage.headers['content-type'] = endpoint.answer === 'html' ? `${type}; charset=utf-8` : type
+    if (endpoint.answer !== 'json') return () => send(passage, status, given, once)
+    const body = encode(given)
+    if (body === '') delete passage.headers['content-type']
+    if (endpoint.etag) passage.headers.etag ??= etagOf(body)
+    await once?.keep(status, passage.headers, body)
+    return () => sendJson(passage, status, body)
+  }
+
+  function send(passage: Passage, status: number, given: unknown, once: Once | undefined): Promise<void> | void {
     switch (endpoint.answer) {
-      case 'json':
-        return sendJson(passage, status, encode(given), once)
       case 'html':
         return sendText(passage.reply, { status, headers: passage.headers, body: String(given) })
       case 'bytes':
@@ -72,20 +86,17 @@ export function carrier(served: Served, means: Means): Carrier {
         return sendArray(passage, status, given as AsyncIterable<unknown>, once)
       case 'sse':
         return sendEvents(passage, status, given as AsyncIterable<Frame<unknown>>)
+      case 'json':
       case 'socket':
-        throw new Error('a socket endpoint was carried as a request')
+        throw new Error(`a ${endpoint.answer} endpoint was carried as another`)
     }
   }
 
-  async function sendJson({ headers, raw, reply }: Passage, status: number, body: string, once: Once | undefined) {
-    if (body === '') delete headers['content-type']
-    if (endpoint.etag) headers.etag ??= etagOf(body)
+  function sendJson({ headers, raw, reply }: Passage, status: number, body: string): void {
     const seen = raw.headers['if-none-match']
     const isSame =
-      raw.method !== 'POST' && seen !== undefined && typeof headers.etag === 'string' && matches(seen, headers.etag)
-    if (isSame && endpoint.method === 'GET') return sendText(reply, { status: 304, headers, body: '' })
-    await once?.keep(status, headers, body)
-    sendText(reply, { status, headers, body })
+      endpoint.method === 'GET' && seen !== undefined && typeof headers.etag === 'string' && matches(seen, headers.etag)
+    sendText(reply, isSame ? { status: 304, headers, body: '' } : { status, headers, body })
   }
 
   function streamOptions(passage: Passage, keepAliveMs: number) {
@@ -127,11 +138,14 @@ export function carrier(served: Served, means: Means): Carrier {
       const once =
         key === undefined || means.idempotency === undefined
           ? undefined
-          : keeper(means.idempotency, attempt(endpoint, passage.who, key, { ...input, body }), means.log)
-      const kept = await once?.begin()
-      if (kept) return replay(passage.reply, kept, passage.headers)
+          : keeper(means.idempotency, attempt(endpoint, passage.who, key, { ...input, body }), means.log, served)
+      const begun = await once?.begin()
+      if (begun?.kind === 'replay') return replay(passage.reply, begun, passage.headers)
       try {
-        await answerOnce(passage, callOf(passage, { ...input, body }), once)
+        const call = callOf(passage, { ...input, body }, { onceId: begun?.id })
+        const work = () => answerOf(passage, call, once)
+        const sent = await (served.atOnce ? means.atOnce(work) : work())
+        await sent()
       } catch (error) {
         await once?.failed(toProblem(error, silent, {}), passage.id)
         throw error
@@ -145,8 +159,11 @@ const silent: Log = { error: () => undefined, warn: () => undefined, info: () =>
 
 type Once = ReturnType<typeof keeper>
 
-/** One attempt under an idempotency key. What goes wrong in keeping is logged: the effect has happened and is answered. */
-function keeper(idempotency: Idempotency, request: Attempt, log: Log) {
+/**
+ * One attempt under an idempotency key. What goes wrong in keeping is logged, since the effect has happened and is answered;
+ * where both are one transaction it fails the call.
+ */
+function keeper(idempotency: Idempotency, request: Attempt, log: Log, { atOnce }: Served) {
   const end = async (...args: Parameters<Idempotency['end']>) => {
     try {
       await idempotency.end(...args)
@@ -157,7 +174,7 @@ function keeper(idempotency: Idempotency, request: Attempt, log: Log) {
   return {
     begin: () => beginOnce(idempotency, request),
     keep: (status: number, headers: Headers, body: string) =>
-      end(request, { status, headers: keptHeaders(headers), body }),
+      (atOnce ? idempotency.end : end)(request, { status, headers: keptHeaders(headers), body }),
     forget: () => end(request, undefined),
     async failed(problem: Problem, id: string) {
       if (!isWorthKeeping(problem.status)) return end(request, undefined)
@@ -188,7 +205,7 @@ const keptHeaders = (headers: Headers): Record<string, string> =>
 export function callOf(
   passage: Passage,
   input: { params: unknown; query: unknown; body: unknown },
-  socket?: Socket,
+  { socket, onceId }: { socket?: Socket; onceId?: string | undefined } = {},
 ): AnyCall {
   return {
     who: passage.who,
@@ -196,6 +213,7 @@ export function callOf(
     query: input.query,
     body: input.body,
     request: passage.request,
+    onceId,
     answer: { header: (name, value) => addHeader(passage.headers, name.toLowerCase(), value) },
     get socket() {
       if (socket) return socket

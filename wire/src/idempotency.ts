@@ -21,7 +21,12 @@ export interface KeptAnswer {
   body: string
 }
 
-export type Begun = { kind: 'new' } | ({ kind: 'replay' } & KeptAnswer) | { kind: 'busy' } | { kind: 'mismatch' }
+/** `id`: the same for each attempt of one request; nothing is kept of an attempt without one. */
+export type Begun =
+  | { kind: 'new'; id?: string }
+  | ({ kind: 'replay' } & KeptAnswer)
+  | { kind: 'busy' }
+  | { kind: 'mismatch' }
 
 export interface Idempotency {
   begin(attempt: Attempt): Promise<Begun>
@@ -54,14 +59,16 @@ export const attempt = (endpoint: AnyEndpoint, who: Who, key: string, input: Inp
     .digest('hex'),
 })
 
-/** A kept answer to send again, or undefined when the work is to be done now; a Problem when neither is right. */
-export async function beginOnce(idempotency: Idempotency, request: Attempt): Promise<KeptAnswer | undefined> {
+/** A kept answer to send again, or that the work is to be done now; a Problem when neither is right. */
+export async function beginOnce(
+  idempotency: Idempotency,
+  request: Attempt,
+): Promise<Extract<Begun, { kind: 'new' | 'replay' }>> {
   const begun = await idempotency.begin(request)
   switch (begun.kind) {
     case 'new':
-      return undefined
     case 'replay':
-      return { status: begun.status, headers: begun.headers, body: begun.body }
+      return begun
     case 'busy':
       throw new Problem('idempotency_in_progress', undefined, { retryAfter: 1 })
     case 'mismatch':

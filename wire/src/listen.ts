@@ -34,6 +34,8 @@ export interface ListenOptions {
   /** Names the bucket of an endpoint that is not simply `read`, `write` or `control`. */
   bucket?: (served: Served) => Bucket | undefined
   idempotency?: Idempotency
+  /** Runs a call that is `atOnce` in one transaction with the keeping of its answer. */
+  atOnce?: <R>(work: () => Promise<R>) => Promise<R>
   assets?: Assets
   /** What it takes is its own from the first byte: no door, no limit, no header of ours. */
   divert?: Divert
@@ -131,7 +133,8 @@ function application(edge: Edge, options: ListenOptions): FastifyInstance {
 function bind(app: FastifyInstance, served: Served, options: ListenOptions): void {
   const { endpoint } = served
   const pace = { ...defaultPace, ...options.pace }
-  const { carry } = carrier(served, { idempotency: options.idempotency, log: options.log, pace })
+  const { idempotency, log, atOnce = (work) => work() } = options
+  const { carry } = carrier(served, { idempotency, atOnce, log, pace })
   const isLive = endpoint.answer === 'sse' || endpoint.answer === 'json-array'
   app.route({
     method: endpoint.method,

@@ -54,7 +54,7 @@ function attendant(served: Served, { edge, limits }: Means) {
       unwatch = edge.doors.watch?.(who, () => line.close(closeCodes[401], 'authentication_error'))
       const input = { params: parse.params(passage.params), query: parse.query(passage.query), body: undefined }
       const attended = { ...passage, who, request: { ...passage.request, signal: line.signal } }
-      await served.handle(callOf(attended, input, line))
+      await served.handle(callOf(attended, input, { socket: line }))
       line.close(1000, 'done')
     } catch (error) {
       const problem = toProblem(error, edge.log, { request_id: passage.id, route: served.endpoint.path })

@@ -51,6 +51,11 @@ export interface Call<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   readonly body: z.output<B>
   readonly request: CallRequest
   readonly answer: CallAnswer
+  /**
+   * Under an idempotency key: an id that is the same however often the request is made again. What a call makes takes it
+   * for its own, so that it is made once also when the server died before it could answer.
+   */
+  readonly onceId: string | undefined
   /** Of `socket` endpoints only. */
   readonly socket: Socket
 }
@@ -84,6 +89,8 @@ export type AnyCall = Call<z.ZodType, z.ZodType, z.ZodType>
 export interface Served {
   readonly endpoint: AnyEndpoint
   readonly handle: (call: AnyCall) => unknown
+  /** True: what the call stores, and that it was answered, are kept together or not at all. */
+  readonly atOnce?: true
 }
 
 /** Binds a handler to an endpoint. The handler's input is parsed; what it gives is checked against `returns`. */
@@ -97,3 +104,6 @@ export function serve<
   // The edge parses params, query and body by this very endpoint before it calls, so the types hold.
   return { endpoint, handle: (call) => handler(call as Call<P, Q, B>) }
 }
+
+/** For calls that change rows and nothing else: what they store, and that they were answered, is one transaction. */
+export const atOnce = (served: Served): Served => ({ ...served, atOnce: true })

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto'
 import { scopes as allScopes } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { Clock } from '@parley/store/clock'
+import { countBadKeys } from './bad-keys.ts'
 import { isKey } from './key-format.ts'
 import type { AccessStore, Holder } from './store.ts'
-import { countTries } from './tries.ts'
 
 /*
  * Whom a text stands for. It is found by its HMAC, so neither the table nor this process's memory of it is of use to whoever
@@ -28,7 +28,7 @@ const shapeOf = (text: string): Holder['kind'] | undefined => {
 
 export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper: Buffer; clock: Clock }) {
   const found = new Map<string, { holder: Holder | undefined; until: number }>()
-  const tries = countTries(allowedBadKeys, clock)
+  const badKeys = countBadKeys(allowedBadKeys, clock)
   let forgotten = 0
   const hash = (text: string): Buffer => createHmac('sha256', pepper).update(text).digest()
 
@@ -52,7 +52,7 @@ export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper
     if (kind === undefined) return undefined
     const known = found.get(name)
     if (known !== undefined && known.until > clock.millis()) return known.holder
-    if (tries.isOver(from, floodTimes)) return undefined
+    if (badKeys.isOver(from, floodTimes)) return undefined
     // From before the look: what is revoked while it lasts is not remembered for longer than promised, nor past `forget`.
     const [until, before] = [clock.millis() + rememberMs, forgotten]
     const holder = await lookUp(kind, hashed)
@@ -71,7 +71,7 @@ export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper
       const isGood =
         holder !== undefined && (holder.expiresAt === null || Date.parse(holder.expiresAt) > clock.millis())
       if (isGood) return holder
-      tries.wrong(from, name)
+      badKeys.wrong(from, name)
       throw new Problem('authentication_error')
     },
 

@@ -25,17 +25,21 @@ const old = sql`interval '24 hours'`
 export function idempotencyStore(database: Database) {
   const its = ({ owner, route, key }: AttemptKey) => sql`owner_id = ${owner} and route = ${route} and key = ${key}`
   return {
-    /** True when the attempt is ours to make: the first, or one whose maker died, or one that is forgotten by now. */
-    async begin({ owner, route, key }: AttemptKey, fingerprint: Buffer): Promise<boolean> {
-      const rows = await database.rows(sql`
-        insert into idempotent_answer as kept (owner_id, route, key, fingerprint)
-        values (${owner}, ${route}, ${key}, ${fingerprint})
+    /**
+     * The id of what is made, when the attempt is ours to make: the first, or one whose maker died (and then it is that
+     * one's id), or one that is forgotten by now.
+     */
+    async begin({ owner, route, key }: AttemptKey, fingerprint: Buffer, id: string): Promise<string | undefined> {
+      const rows = await database.rows(sql<{ once_id: string }>`
+        insert into idempotent_answer as kept (owner_id, route, key, fingerprint, once_id)
+        values (${owner}, ${route}, ${key}, ${fingerprint}, ${id})
         on conflict (owner_id, route, key) do update
-          set fingerprint = excluded.fingerprint, status = null, headers = null, body = null, created_at = now()
+          set fingerprint = excluded.fingerprint, status = null, headers = null, body = null, created_at = now(),
+            once_id = case when kept.created_at < now() - ${old} then excluded.once_id else kept.once_id end
           where kept.created_at < now() - ${old}
             or (kept.status is null and kept.created_at < now() - ${dead} and kept.fingerprint = excluded.fingerprint)
-        returning 1`)
-      return rows.length === 1
+        returning once_id`)
+      return rows[0]?.once_id
     },
 
     async get(attempt: AttemptKey): Promise<AttemptRow | undefined> {

@@ -1,3 +1,4 @@
+import type { Clock } from '@parley/store/clock'
 import type { Seal } from '@parley/store/seal'
 import type { Attempt, Begun, Idempotency, KeptAnswer } from '@parley/wire/idempotency'
 import type { AttemptKey, IdempotencyStore } from './idempotency-store.ts'
@@ -5,12 +6,14 @@ import type { AttemptKey, IdempotencyStore } from './idempotency-store.ts'
 /*
  * A request under an idempotency key is done once: the row that its first attempt inserts is the lock, and then the answer,
  * for 24 hours. Answers are sealed, since some of them show a key for the only time. An attempt that runs says so every
- * `beatMs`; one that has not for a minute died with its server, and may be made again.
+ * `beatMs`; one that has not for a minute died with its server, and may be made again. That repeats nothing: what changes
+ * rows alone is kept in one transaction with its answer, and what does more is known again by the id that all attempts share.
  */
 
 export interface IdempotencyParts {
   store: IdempotencyStore
   seal: Pick<Seal, 'open' | 'close'>
+  clock: Pick<Clock, 'id'>
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
@@ -22,7 +25,7 @@ const placeOf = ({ route, key }: AttemptKey): string => `idempotent_answer.body.
 /** Nobody has signed in: what has no owner is not kept. */
 const isNobodys = ({ owner }: Attempt): boolean => owner === ''
 
-export function openIdempotency({ store, seal, log }: IdempotencyParts) {
+export function openIdempotency({ store, seal, clock, log }: IdempotencyParts) {
   const running = new Map<Attempt, AttemptKey>()
   let beats = 0
 
@@ -51,9 +54,10 @@ export function openIdempotency({ store, seal, log }: IdempotencyParts) {
       const at = keyOf(attempt)
       // The row may be dropped between the two looks; then it is free.
       for (;;) {
-        if (await store.begin(at, Buffer.from(attempt.fingerprint, 'hex'))) {
+        const id = await store.begin(at, Buffer.from(attempt.fingerprint, 'hex'), clock.id())
+        if (id !== undefined) {
           running.set(attempt, at)
-          return { kind: 'new' }
+          return { kind: 'new', id }
         }
         const begun = await seen(attempt, at)
         if (begun !== undefined) return begun

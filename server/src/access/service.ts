@@ -42,20 +42,16 @@ export interface AccessParts {
   store: AccessStore
   pepper: Buffer
   clock: Clock
-  /** Told when a key or a session has become void. */
+  /** Told when a key or a session has become void; is to call `forget` here and on every other server, after the commit. */
   revoked?: () => void
 }
 
-export function accessService({ store, pepper, clock, revoked = () => undefined }: AccessParts) {
+export function accessService({ store, pepper, clock, revoked }: AccessParts) {
   const holders = holdersOf({ store, pepper, clock })
+  const changed = revoked ?? holders.forget
   const useNoted = new Map<string, number>()
   const { hash } = holders
   const after = (ms: number): string => new Date(clock.millis() + ms).toISOString()
-
-  function changed(): void {
-    holders.forget()
-    revoked()
-  }
 
   function noteUse({ kind, id }: Holder): void {
     const pause = kind === 'key' ? keyUseWritten : sessionUseWritten

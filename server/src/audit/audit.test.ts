@@ -6,6 +6,7 @@ import { caller } from '@parley/wire/call'
 import { sql } from 'kysely'
 import { makeKey } from '../access/key-format.ts'
 import { openTestServer, type TestServer } from '../testing.ts'
+import { auditStore } from './store.ts'
 
 const brief = ({ action, object, outcome }: AuditEntry) => [action, object, outcome]
 
@@ -93,4 +94,52 @@ test('an entry that has ended can be neither changed nor deleted', async () => {
   const { database } = server.server
   await assert.rejects(database.rows(sql`update audit_entry set outcome = 'not_found'`), /neither changed nor deleted/)
   await assert.rejects(database.rows(sql`delete from audit_entry`), /neither changed nor deleted/)
+})
+
+test('an entry that was changed, taken out or put in behind the back of the server shows', async () => {
+  await using server = await openTestServer()
+  const owner = await ownerOf(server)
+  const [ada, bob] = [await server.as('ada'), await server.as('bob')]
+  for (const name of ['A1', 'A2', 'A3']) await ada(api.secrets.create, { body: { name, value: 'x' } })
+  await assert.rejects(ada(api.secrets.delete, { params: { id: 'A9' } }))
+  await bob(api.secrets.create, { body: { name: 'B1', value: 'x' } })
+  assert.deepEqual(await owner(api.audit.verify), { ok: true, entries: 5, chains: 2, breaks: [] })
+  assert.deepEqual(await bob(api.audit.verify), { ok: true, entries: 1, chains: 1, breaks: [] })
+
+  const { id: user_id } = await ada(api.users.me)
+  const { database } = server.server
+  await database.rows(sql`alter table audit_entry disable trigger audit_entry_stands`)
+  const [second] = await database.rows(sql<{ id: string }>`select id from audit_entry where object = 'A2'`)
+  const broken = async (what: 'changed' | 'missing', number: number) => {
+    const found = { user_id, number, entry_id: what === 'changed' ? second?.id : null, what }
+    assert.deepEqual((await ada(api.audit.verify)).breaks, [found])
+    assert.deepEqual((await owner(api.audit.verify)).breaks, [found])
+    assert.equal((await bob(api.audit.verify)).ok, true)
+  }
+  await database.rows(sql`update audit_entry set object = 'A7' where id = ${second?.id}`)
+  await broken('changed', 2)
+  await database.rows(sql`delete from audit_entry where id = ${second?.id}`)
+  await broken('missing', 2)
+  await database.rows(sql`delete from audit_entry where chain_seq > 1 and user_id = ${user_id}`)
+  await broken('missing', 2)
+})
+
+test('entries that are older than they are kept for go, and what is left still holds', async () => {
+  await using server = await openTestServer()
+  const ada = await server.as('ada')
+  for (const name of ['A1', 'A2', 'A3']) await ada(api.secrets.create, { body: { name, value: 'x' } })
+  const { database } = server.server
+  await database.rows(sql`alter table audit_entry disable trigger audit_entry_stands`)
+  await database.rows(sql`update audit_entry set at = now() - interval '401 days' where object in ('A1', 'A2')`)
+  await database.rows(sql`alter table audit_entry enable trigger audit_entry_stands`)
+  await auditStore(database, Buffer.alloc(32)).forget()
+  assert.deepEqual(await ada(api.audit.verify), { ok: true, entries: 1, chains: 1, breaks: [] })
+})
+
+test('what is done at the same moment is one chain without a gap', async () => {
+  await using server = await openTestServer()
+  const ada = await server.as('ada')
+  const names = Array.from({ length: 25 }, (_, n) => `N${n}`)
+  await Promise.all(names.map((name) => ada(api.secrets.create, { body: { name, value: 'x' } })))
+  assert.deepEqual(await ada(api.audit.verify), { ok: true, entries: 25, chains: 1, breaks: [] })
 })

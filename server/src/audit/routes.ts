@@ -1,5 +1,8 @@
-import { searchAudit } from '@parley/contract/audit'
+import { searchAudit, verifyAudit } from '@parley/contract/audit'
 import { serve } from '@parley/wire/serve'
 import type { Audit } from './service.ts'
 
-export const auditRoutes = (audit: Audit) => [serve(searchAudit, ({ who, query }) => audit.search(who, query))]
+export const auditRoutes = (audit: Audit) => [
+  serve(searchAudit, ({ who, query }) => audit.search(who, query)),
+  serve(verifyAudit, ({ who }) => audit.verify(who)),
+]

@@ -1,22 +1,25 @@
-import type { AuditAction, AuditEntry, AuditPage } from '@parley/contract/audit'
+import type { AuditAction, AuditEntry, AuditPage, AuditVerdict } from '@parley/contract/audit'
 import type { Who } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { Clock } from '@parley/store/clock'
+import type { Database } from '@parley/store/database'
 import type { Cursor } from '@parley/store/page'
 import type { AnyCall, Served } from '@parley/wire/serve'
 import { actions, type Audited } from './actions.ts'
 import type { AuditStore } from './store.ts'
+import { verified } from './verify.ts'
 
 /*
- * Who did what, written down for later. The entry of a call by a known caller is there before anything happens, so that no
- * change goes unrecorded: it begins as `begun` and is ended once with what came of the call. A stranger's try is recorded
- * when it has ended, and not at all when it was turned away for trying too often, so that strangers cannot fill the log.
+ * Who did what, written down for later: in the transaction of what was done, so that there is neither a change without its
+ * entry nor an entry without its change. What was refused is written when everything else has been taken back; not what a
+ * stranger tried too often, so that strangers cannot fill the log.
  */
 
 export type Audit = ReturnType<typeof auditService>
 
 interface AuditParts {
   store: AuditStore
+  database: Pick<Database, 'afterRollback'>
   clock: Clock
   cursor: Cursor
   /** Whether this user is the owner of the server, who sees all. */
@@ -24,60 +27,68 @@ interface AuditParts {
   log: (message: string, details: Record<string, unknown>) => void
 }
 
+const sweepMs = 6 * 3_600_000
+
 /** Where a call came from. */
 type From = Pick<AnyCall['request'], 'id' | 'ip' | 'header'>
 
-export function auditService({ store, clock, cursor, isOwner, log }: AuditParts) {
-  const begin = (who: Who, request: From, action: AuditAction, object: string | null): AuditEntry => ({
+export function auditService({ store, database, clock, cursor, isOwner, log }: AuditParts) {
+  const entryOf = (who: Who, request: From, action: AuditAction, { object, outcome, user }: Noted): AuditEntry => ({
     id: clock.id(),
     at: clock.now(),
-    user_id: who.owner || null,
+    user_id: who.owner || user,
     actor_kind: who.kind,
     actor_id: who.id,
     action,
     object,
-    outcome: 'begun',
+    outcome,
     ip: request.ip,
     user_agent: request.header('user-agent')?.slice(0, 512) ?? null,
     request_id: request.id,
   })
 
-  async function end(entry: AuditEntry, outcome: string, answer: unknown): Promise<void> {
-    const ended = { outcome, object: entry.object ?? madeId(answer), user_id: entry.user_id ?? signedIn(answer) }
+  async function refused({ action, names }: Audited, call: AnyCall, outcome: string): Promise<void> {
+    if (call.who.kind === 'nobody' && outcome === 'quota_exceeded') return
+    const noted = { object: named(call, names), outcome, user: null }
     try {
-      if (entry.actor_kind !== 'nobody') await store.end(entry.id, ended)
-      else if (outcome !== 'quota_exceeded') await store.insert({ ...entry, ...ended })
+      await store.insert(entryOf(call.who, call.request, action, noted))
     } catch (error) {
-      // What was done is done, and its entry is there as `begun`.
-      log('the end of an audit entry could not be written', { err: error, entry: entry.id, outcome })
+      log('an audit entry could not be written', { err: error, action, outcome, request_id: call.request.id })
     }
   }
 
-  async function recorded({ action, names }: Audited, call: AnyCall, work: () => unknown): Promise<unknown> {
-    const entry = begin(call.who, call.request, action, named(call, names))
-    if (entry.actor_kind !== 'nobody') await store.insert(entry)
+  async function recorded(audited: Audited, call: AnyCall, work: () => unknown): Promise<unknown> {
+    let answer: unknown
     try {
-      const answer = await work()
-      await end(entry, 'ok', answer)
-      return answer
+      answer = await work()
     } catch (error) {
-      await end(entry, error instanceof Problem ? error.code : 'internal_error', undefined)
+      const outcome = error instanceof Problem ? error.code : 'internal_error'
+      await database.afterRollback(() => refused(audited, call, outcome))
       throw error
     }
+    const noted = { object: named(call, audited.names) ?? madeId(answer), outcome: 'ok', user: signedIn(answer) }
+    await store.insert(entryOf(call.who, call.request, audited.action, noted))
+    return answer
   }
+
+  async function sweep(): Promise<void> {
+    await store.forget().catch((error: unknown) => log('old audit entries could not be forgotten', { err: error }))
+  }
+  const timer = setInterval(() => void sweep(), sweepMs).unref()
 
   return {
     /** The same calls, those that the log wants to know of recorded. */
     watch: (served: readonly Served[]): Served[] =>
       served.map((one) => {
         const found = actions.find(({ endpoint }) => endpoint === one.endpoint)
+        if (found && !one.atOnce) throw new Error(`${found.action} is audited and not one transaction`)
         return found ? { ...one, handle: (call) => recorded(found, call, () => one.handle(call)) } : one
       }),
 
     /** Of a stranger who has tried something, known by now or not. */
-    async note(action: AuditAction, request: From, { object, outcome, user }: Noted): Promise<void> {
+    async note(action: AuditAction, request: From, noted: Noted): Promise<void> {
       const nobody: Who = { owner: '', kind: 'nobody', id: '', scopes: [] }
-      await store.insert({ ...begin(nobody, request, action, object), outcome, user_id: user })
+      await store.insert(entryOf(nobody, request, action, noted))
     },
 
     async search(who: Who, { action__eq, page_id, limit }: Search): Promise<AuditPage> {
@@ -89,6 +100,11 @@ export function auditService({ store, clock, cursor, isOwner, log }: AuditParts)
       const last = rows.length > limit ? items.at(-1) : undefined
       return { items, next_page_id: last === undefined ? null : cursor.write({ query, at: [last.id] }) }
     },
+
+    /** Whether the log is whole: all of it for the owner of the server, what is about their own things for a member. */
+    verify: async (who: Who): Promise<AuditVerdict> => verified(store, (await isOwner(who.owner)) ? null : who.owner),
+
+    close: (): void => clearInterval(timer),
   }
 }
 

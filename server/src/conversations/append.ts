@@ -7,12 +7,13 @@ import type { Jobs } from '@parley/store/jobs'
 import type { Wake } from '@parley/store/wake'
 import type { Sandboxes } from '../sandboxes/service.ts'
 import { newRow } from './log/record.ts'
-import { logStore } from './log/store.ts'
+import { type LogStore, logStore } from './log/store.ts'
 import type { Whole } from './store.ts'
 import { eventsTopic, inboxTopic, runJob } from './topics.ts'
 
 export interface AppendParts {
   database: Database
+  logs: LogStore
   jobs: Jobs
   wake: Wake
   clock: Clock
@@ -22,15 +23,21 @@ export interface AppendParts {
 /** Statuses that a new message makes idle again. */
 const revived: readonly ExecutionStatus[] = ['finished', 'error', 'stuck']
 
-export function appender({ database, jobs, wake, clock, sandboxes }: AppendParts) {
-  /** From outside the run, durable when it resolves; with `wants` a run is under way or will be. */
+export function appender({ database, logs, jobs, wake, clock, sandboxes }: AppendParts) {
+  /**
+   * From outside the run, durable when it resolves; with `wants` a run is under way or will be. `once`: the id of the event,
+   * which is appended one time.
+   */
   async function append(
     conversation: Pick<Whole, 'id' | 'sandbox_id'>,
     event: NewEvent,
     wants: boolean,
+    once?: string,
   ): Promise<{ id: string; seq: number }> {
     const { id } = conversation
-    const row = newRow(event, clock.id(), clock.now())
+    const known = once === undefined ? undefined : await logs.seqOf(id, once)
+    if (once !== undefined && known !== undefined) return { id: once, seq: known }
+    const row = newRow(event, once ?? clock.id(), clock.now())
     const affinity = wants ? await sandboxes.keeper(conversation.sandbox_id) : null
     const revives = wants || event.kind === 'MessageEvent' ? revived : []
     const base = await database.transaction(async (tx) => {

@@ -34,8 +34,9 @@ export interface Beginner {
 const deepest = 5
 
 export const beginner = (parts: BeginParts) => ({
-  async begin({ owner, kind }: Beginner, request: StartRequest): Promise<StartTask> {
-    const again = await replay(parts, owner, request)
+  /** `once`: the id of the task, by which a request that is made again is known. */
+  async begin({ owner, kind }: Beginner, request: StartRequest, once?: string): Promise<StartTask> {
+    const again = await replay(parts, owner, request, once)
     if (again !== undefined) return again
     const parent = await parentOf(parts, owner, request.parent_conversation_id)
     processorsAllowed(request.processors)
@@ -46,23 +47,25 @@ export const beginner = (parts: BeginParts) => ({
       wanted.selected_repository === null
         ? null
         : await parts.git.repositoryAccess(owner, wanted.git_provider, wanted.selected_repository)
-    const echo: StartRequestEcho = {
+    const echo = {
       ...wanted,
       conversation_id: conversation,
       git_provider: source?.kind ?? wanted.git_provider,
-      trigger: wanted.trigger ?? (kind === 'key' ? 'service_api' : 'gui'),
+      trigger: wanted.trigger ?? (kind === 'key' ? ('service_api' as const) : ('gui' as const)),
     }
-    const opened = await parts.tasks.open(owner, conversation, echo, request.secrets)
+    const opened = await parts.tasks.open(owner, once ?? parts.clock.id(), echo, request.secrets)
     if (opened !== undefined) return opened
     // Another request with this id came first, between the look above and now.
-    const first = await replay(parts, owner, request)
+    const first = await replay(parts, owner, request, once)
     if (first === undefined) throw new Problem('conversation_exists')
     return first
   },
 })
 
 /** The same id with the same request is the same start; with another one it is refused. */
-async function replay({ store, taskRows, tasks }: BeginParts, owner: string, request: StartRequest) {
+async function replay({ store, taskRows, tasks }: BeginParts, owner: string, request: StartRequest, once?: string) {
+  const [made] = once === undefined ? [] : await taskRows.many(owner, [once])
+  if (made !== undefined) return tasks.view(made)
   const id = request.conversation_id
   if (id === null) return undefined
   const task = await taskRows.ofConversation(id)

@@ -35,10 +35,12 @@ const copyScript = 'mkdir -p -- "$(dirname -- "$2")" && cp -a -- "$1" "$2"'
 /** Resolves with the id of the new conversation, which is idle. */
 export const forker =
   (parts: Parts) =>
-  async (parent: Whole, request: ForkRequest, signal: AbortSignal): Promise<string> => {
+  async (parent: Whole, request: ForkRequest, signal: AbortSignal, once?: string): Promise<string> => {
     const { store, logs, seal, clock } = parts
+    const id = request.conversation_id ?? once ?? clock.id()
+    const before = once === undefined ? undefined : await store.get(parent.owner_id, id)
+    if (before?.forked_from_id === parent.id) return id
     const seq = await pointOf(logs, parent, request)
-    const id = request.conversation_id ?? clock.id()
     if ((await store.taken(id)) !== 'free') throw new Problem('conversation_exists')
     const row = await store.forWork(parent.id)
     if (row === undefined) throw new Problem('not_found')

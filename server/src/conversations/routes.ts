@@ -22,15 +22,15 @@ import {
 } from '@parley/contract/start-tasks'
 import { getGitDiff, listGitChanges } from '@parley/contract/workspace'
 import { unchanged } from '@parley/wire/precondition'
-import { serve } from '@parley/wire/serve'
+import { atOnce, serve } from '@parley/wire/serve'
 import type { Reach } from './reach.ts'
 import type { Conversations } from './service.ts'
 import type { StartTasks } from './start/start-tasks.ts'
 
 export const conversationRoutes = (conversations: Conversations, tasks: StartTasks, reach: Reach) => [
-  serve(startConversation, ({ who, body }) => conversations.begin(who, body)),
-  serve(streamStart, async ({ who, body, request }) => {
-    const task = await conversations.begin(who, body)
+  serve(startConversation, ({ who, body, onceId }) => conversations.begin(who, body, onceId)),
+  serve(streamStart, async ({ who, body, request, onceId }) => {
+    const task = await conversations.begin(who, body, onceId)
     return tasks.follow(task.id, request.signal)
   }),
   serve(getStartTasks, ({ who, query }) => tasks.many(who.owner, query.ids)),
@@ -45,16 +45,18 @@ export const conversationRoutes = (conversations: Conversations, tasks: StartTas
   serve(updateConversation, ({ who, params, body, request }) =>
     conversations.update(who.owner, params.id, body, unchanged(request, getConversation)),
   ),
-  serve(deleteConversation, ({ who, params }) => conversations.remove(who.owner, params.id)),
+  atOnce(serve(deleteConversation, ({ who, params }) => conversations.remove(who.owner, params.id))),
 
-  serve(forkConversation, ({ who, params, body, request }) =>
-    conversations.fork(who.owner, params.id, body, request.signal),
+  serve(forkConversation, ({ who, params, body, request, onceId }) =>
+    conversations.fork(who.owner, params.id, body, request.signal, onceId),
   ),
-  serve(resumeConversation, ({ who, params }) => conversations.resume(who.owner, params.id)),
-  serve(runConversation, ({ who, params }) => conversations.run(who.owner, params.id)),
-  serve(pauseConversation, ({ who, params }) => conversations.pause(who.owner, params.id)),
-  serve(interruptConversation, ({ who, params }) => conversations.interrupt(who.owner, params.id)),
-  serve(queueMessage, ({ who, params, body }) => conversations.queue(who.owner, params.id, body.content)),
+  serve(resumeConversation, ({ who, params, onceId }) => conversations.resume(who.owner, params.id, onceId)),
+  serve(runConversation, ({ who, params, onceId }) => conversations.run(who.owner, params.id, onceId)),
+  serve(pauseConversation, ({ who, params, onceId }) => conversations.pause(who.owner, params.id, onceId)),
+  serve(interruptConversation, ({ who, params, onceId }) => conversations.interrupt(who.owner, params.id, onceId)),
+  serve(queueMessage, ({ who, params, body, onceId }) =>
+    conversations.queue(who.owner, params.id, body.content, onceId),
+  ),
 
   serve(listGitChanges, async ({ who, params, query, request }) =>
     reach.changes(await conversations.own(who.owner, params.id), query, request.signal),

@@ -151,18 +151,18 @@ export function conversationService(parts: ConversationParts) {
       for (const one of gone) {
         wake.tell(inboxTopic(one.id))
         wake.tell(eventsTopic(one.id))
-        await parts.kept.drop(one.id)
+        parts.database.afterCommit(() => void parts.kept.drop(one.id).catch(() => {}))
       }
-      for (const sandbox of await store.unused([...new Set(used)])) await sandboxes.discard(sandbox)
+      for (const sandbox of await store.unused([...new Set(used)])) await sandboxes.drop(sandbox)
       return { success: true }
     },
 
-    async message(owner: string, id: string, { content, run }: { content: Content[]; run: boolean }) {
+    async message(owner: string, id: string, { content, run }: { content: Content[]; run: boolean }, once?: string) {
       const row = await own(owner, id)
       allowed(row, 'message')
       const status = await reachable(row)
       const said = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run } as const
-      const stored = await append(row, await skills.told(id, said), run)
+      const stored = await append(row, await skills.told(id, said), run, once)
       await store.moved(id)
       if (row.sandbox_id !== null) await sandboxes.touch(row.sandbox_id)
       const note = status === 'PAUSED' && run ? 'The sandbox is resumed for it.' : null
@@ -170,11 +170,11 @@ export function conversationService(parts: ConversationParts) {
     },
 
     /** A message to a conversation that may still be starting. */
-    async queue(owner: string, target: PendingTarget, content: Content[]) {
+    async queue(owner: string, target: PendingTarget, content: Content[], once?: string) {
       const task =
         target.kind === 'task' ? (await taskRows.many(owner, [target.id]))[0] : await taskRows.ofConversation(target.id)
       const mine = task?.owner_id === owner ? task : undefined
-      const id = clock.id()
+      const id = once ?? clock.id()
       const position =
         mine === undefined || startEnded(mine.status)
           ? 'ended'
@@ -183,11 +183,11 @@ export function conversationService(parts: ConversationParts) {
       if (position !== 'ended') return { id, queued: true as const, position }
       const conversation = target.kind === 'conversation' ? target.id : mine?.conversation_id
       if (conversation === undefined) throw new Problem('not_found')
-      const sent = await this.message(owner, conversation, { content, run: true })
+      const sent = await this.message(owner, conversation, { content, run: true }, once)
       return { id: sent.event_id, queued: true as const, position: 1 }
     },
 
-    async run(owner: string, id: string): Promise<ExecutionChange> {
+    async run(owner: string, id: string, once?: string): Promise<ExecutionChange> {
       const row = await own(owner, id)
       allowed(row, 'run')
       await reachable(row)
@@ -195,35 +195,41 @@ export function conversationService(parts: ConversationParts) {
         row.execution_status === 'waiting_for_confirmation'
           ? confirmationEvent({ decision: 'accept', action_ids: null, reason: null })
           : { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'run_requested', value: true }
-      await append(row, event, true)
+      await append(row, event, true, once)
       return changed(owner, id)
     },
 
     /** Its sandbox too, when that is paused. */
-    async resume(owner: string, id: string): Promise<ExecutionChange> {
+    async resume(owner: string, id: string, once?: string): Promise<ExecutionChange> {
       const row = await own(owner, id)
       allowed(row, 'run')
       if (row.sandbox_id !== null && (await reachable(row)) === 'PAUSED') await sandboxes.resume(owner, row.sandbox_id)
-      return this.run(owner, id)
+      return this.run(owner, id, once)
     },
 
-    async fork(owner: string, id: string, request: ForkRequest, signal: AbortSignal): Promise<AppConversation> {
-      return this.get(owner, await fork(await own(owner, id), request, signal))
+    async fork(
+      owner: string,
+      id: string,
+      request: ForkRequest,
+      signal: AbortSignal,
+      once?: string,
+    ): Promise<AppConversation> {
+      return this.get(owner, await fork(await own(owner, id), request, signal, once))
     },
 
-    async pause(owner: string, id: string): Promise<ExecutionChange> {
+    async pause(owner: string, id: string, once?: string): Promise<ExecutionChange> {
       const row = await own(owner, id)
       allowed(row, 'pause')
-      await append(row, { kind: 'PauseEvent', source: 'user' }, false)
+      await append(row, { kind: 'PauseEvent', source: 'user' }, false, once)
       // No run is under way that would set it.
       if (row.execution_status !== 'running') await parts.database.transaction((tx) => logStore(tx).rest(id, 'paused'))
       return changed(owner, id)
     },
 
-    async interrupt(owner: string, id: string): Promise<ExecutionChange> {
+    async interrupt(owner: string, id: string, once?: string): Promise<ExecutionChange> {
       const row = await own(owner, id)
       allowed(row, 'interrupt')
-      await append(row, { kind: 'InterruptEvent', source: 'user' }, false)
+      await append(row, { kind: 'InterruptEvent', source: 'user' }, false, once)
       return changed(owner, id)
     },
 
@@ -232,6 +238,7 @@ export function conversationService(parts: ConversationParts) {
       owner: string,
       id: string,
       { accept, reason, action_ids, edits }: ConfirmationAnswer,
+      once?: string,
     ): Promise<{ success: true }> {
       const row = await own(owner, id)
       allowed(row, 'confirm')
@@ -241,7 +248,7 @@ export function conversationService(parts: ConversationParts) {
         reason: accept ? null : reason,
         ...(accept && edits !== undefined ? { edits: canonical(edits) } : {}),
       } as const
-      await append(row, confirmationEvent(answer), true)
+      await append(row, confirmationEvent(answer), true, once)
       return { success: true }
     },
   }

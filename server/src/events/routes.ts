@@ -17,9 +17,11 @@ export const eventRoutes = (events: Events, conversations: Conversations, socket
   serve(searchEvents, ({ who, params, query }) => events.search(who.owner, params.id, query)),
   serve(countEvents, ({ who, params, query }) => events.count(who.owner, params.id, query)),
   serve(getEvents, ({ who, params, query }) => events.many(who.owner, params.id, query.ids)),
-  serve(postMessage, ({ who, params, body }) => conversations.message(who.owner, params.id, body)),
-  serve(sendMessage, ({ who, params, body }) => conversations.message(who.owner, params.id, body)),
-  serve(respondToConfirmation, ({ who, params, body }) => conversations.respond(who.owner, params.id, body)),
+  serve(postMessage, ({ who, params, body, onceId }) => conversations.message(who.owner, params.id, body, onceId)),
+  serve(sendMessage, ({ who, params, body, onceId }) => conversations.message(who.owner, params.id, body, onceId)),
+  serve(respondToConfirmation, ({ who, params, body, onceId }) =>
+    conversations.respond(who.owner, params.id, body, onceId),
+  ),
   serve(streamEvents, ({ who, params, query, request }) =>
     events.follow(who.owner, params.id, startAfter(query.after_seq, request.header('last-event-id')), request.signal),
   ),

@@ -4,6 +4,7 @@ import { Problem } from '@parley/contract/problems'
 import { type Fetch, ForgeError } from '@parley/forge/forge'
 import { type ForgeMember, forgeMember, offeredForges } from '@parley/forge/forges'
 import type { Clock } from '@parley/store/clock'
+import type { Database } from '@parley/store/database'
 import type { Seal } from '@parley/store/seal'
 import { tokenPlace } from './connections.ts'
 import { atForge } from './failures.ts'
@@ -13,6 +14,8 @@ const CHECK_MS = 10_000
 
 interface Parts {
   store: GitStore
+  /** A transaction around does not begin before the forge has answered. */
+  apart: Database['apart']
   seal: Seal
   fetch: Fetch
   clock: Clock
@@ -29,7 +32,7 @@ export async function checkedConnections(
   owner: string,
   tokens: ProviderTokens,
 ): Promise<ConnectionRow[]> {
-  const stored = new Map((await parts.store.list(owner)).map((row) => [row.kind, row]))
+  const stored = new Map((await parts.apart(() => parts.store.list(owner))).map((row) => [row.kind, row]))
   const entries = Object.entries(tokens) as [GitProvider, ProviderToken][]
   return Promise.all(entries.map(([kind, entry]) => checkedConnection(parts, owner, kind, entry, stored.get(kind))))
 }

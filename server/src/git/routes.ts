@@ -7,7 +7,7 @@ import {
   searchRepositories,
   searchSuggestedTasks,
 } from '@parley/contract/git'
-import { serve } from '@parley/wire/serve'
+import { atOnce, serve } from '@parley/wire/serve'
 import type { Git } from './service.ts'
 
 export const gitRoutes = (git: Git) => [
@@ -16,12 +16,16 @@ export const gitRoutes = (git: Git) => [
   serve(searchBranches, ({ who, query }) => git.branches(who.owner, query)),
   serve(searchSuggestedTasks, ({ who, query }) => git.suggestedTasks(who.owner, query)),
   serve(listGitAccounts, ({ who }) => git.accounts(who.owner)),
-  serve(connectGitProviders, async ({ who, body }) => {
-    await git.connect(who.owner, body.provider_tokens)
-    return { message: 'Git providers stored' }
-  }),
-  serve(disconnectGitProviders, async ({ who, query }) => {
-    await git.disconnect(who.owner, query.provider ?? null)
-    return { message: 'Unset Git provider tokens' }
-  }),
+  atOnce(
+    serve(connectGitProviders, async ({ who, body }) => {
+      await git.connect(who.owner, body.provider_tokens)
+      return { message: 'Git providers stored' }
+    }),
+  ),
+  atOnce(
+    serve(disconnectGitProviders, async ({ who, query }) => {
+      await git.disconnect(who.owner, query.provider ?? null)
+      return { message: 'Unset Git provider tokens' }
+    }),
+  ),
 ]

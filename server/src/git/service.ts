@@ -2,6 +2,7 @@ import type { GitAccount, ProviderTokens } from '@parley/contract/git'
 import type { GitProvider } from '@parley/contract/git-provider'
 import { type Fetch, type Forge, ForgeError } from '@parley/forge/forge'
 import type { Clock } from '@parley/store/clock'
+import type { Database } from '@parley/store/database'
 import type { Cursor } from '@parley/store/page'
 import type { Seal } from '@parley/store/seal'
 import { checkedConnections } from './connect.ts'
@@ -9,17 +10,16 @@ import { connections } from './connections.ts'
 import { credentialFor, type GitRequest } from './credential.ts'
 import { repositories } from './repository.ts'
 import { gitSearch } from './search.ts'
-import { skillRepositories } from './skill-repositories.ts'
 import type { GitStore } from './store.ts'
 
 export type { CloneSource } from './repository.ts'
-export type { SkillRepository } from './skill-repositories.ts'
 export type { GitCredential, GitRequest } from './credential.ts'
 
 const ACCOUNT_MS = 5_000
 
 interface Parts {
   store: GitStore
+  apart: Database['apart']
   seal: Seal
   clock: Clock
   cursor: Cursor
@@ -72,9 +72,6 @@ export function gitService(parts: Parts) {
     repositoryAccess: access,
 
     cloneSource: source,
-
-    /** Where skills for everything of the owner's accounts, or of the repository's, are kept. */
-    skillRepositories: skillRepositories({ ...parts, connections: open }),
 
     /** The forge itself, for one piece of work. Rejects with `forge_not_connected`. */
     async forge(owner: string, kind: GitProvider, signal: AbortSignal): Promise<Forge> {

@@ -37,6 +37,7 @@ export async function openHouse(listed?: string[]) {
   const kek = randomBytes(32)
   const git = gitService({
     store: gitStore(test.database),
+    apart: test.database.apart,
     seal: await openSeal({ database: test.database, keks: [kek] }),
     clock: systemClock,
     cursor: openCursor([kek]),

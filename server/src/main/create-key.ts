@@ -3,13 +3,14 @@ import { systemClock } from '@parley/store/clock'
 import { openDatabase } from '@parley/store/database'
 import { migrate } from '@parley/store/migrate'
 import { openSeal } from '@parley/store/seal'
-import { openPepper } from '../access/pepper.ts'
+import { openServerSecret } from '../access/server-secret.ts'
 import { accessService } from '../access/service.ts'
 import { accessStore } from '../access/store.ts'
 import type { Config } from '../config.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { userService } from '../users/service.ts'
 import { userStore } from '../users/store.ts'
+import { openTries } from '../users/tries.ts'
 import { openShared } from './shared.ts'
 
 /** `parley keys create`: an API key of the owner, printed once. Works beside a running server and without one. */
@@ -20,8 +21,9 @@ export async function createOwnerKey(config: Config): Promise<number> {
     await migrate(database, migrations)
     const seal = await openSeal({ database, keks: ground.keks })
     const store = accessStore(database)
-    const access = accessService({ store, pepper: await openPepper(store, seal), clock: systemClock })
-    const users = userService({ store: userStore(database), access, clock: systemClock })
+    const access = accessService({ store, pepper: await openServerSecret(store, seal, 'pepper'), clock: systemClock })
+    const tries = openTries(database, systemClock)
+    const users = userService({ store: userStore(database), access, tries, clock: systemClock })
     const owner = await users.ensureOwner()
     const { key } = await access.createKey(owner.id, { name: 'made on the command line', scopes })
     process.stdout.write(`${key}\n`)

@@ -2,6 +2,7 @@ import { first } from './0001-first.ts'
 import { webhooks } from './0002-webhooks.ts'
 import { people } from './0003-people.ts'
 import { extensions } from './0004-extensions.ts'
+import { once } from './0005-once.ts'
 import { checkpoints } from './0006-checkpoints.ts'
 import { usage } from './0011-usage.ts'
 
@@ -11,6 +12,7 @@ export const migrations = {
   '0002-webhooks': webhooks,
   '0003-people': people,
   '0004-extensions': extensions,
+  '0005-once': once,
   '0006-checkpoints': checkpoints,
   '0011-usage': usage,
 }

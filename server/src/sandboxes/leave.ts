@@ -1,4 +1,5 @@
 import { type Driver, SandboxGone } from '@parley/sandbox/driver'
+import type { Database } from '@parley/store/database'
 import type { Wake } from '@parley/store/wake'
 import type { Access } from '../access/service.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
@@ -7,6 +8,7 @@ import type { SandboxRow, SandboxStore } from './store.ts'
 
 export interface LeaveParts {
   store: SandboxStore
+  database: Pick<Database, 'afterCommit' | 'apart'>
   driver: Driver
   access: Access
   wake: Wake
@@ -16,11 +18,34 @@ export interface LeaveParts {
 /** Told when a sandbox stops being usable, so that what works in it can stop. */
 export const sandboxTopic = (id: string): string => `sandbox:${id}`
 
-export function leaverOf({ store, driver, access, wake, log }: LeaveParts) {
+export function leaverOf({ store, database, driver, access, wake, log }: LeaveParts) {
   const listeners: ((id: string) => Promise<void>)[] = []
 
   async function leave(row: SandboxRow): Promise<void> {
     if (row.status === 'RUNNING') for (const listener of listeners) await listener(row.id)
+  }
+
+  async function clear(id: string): Promise<void> {
+    try {
+      await driver.remove(id)
+      await store.delete(id)
+    } catch (error) {
+      log('A sandbox could not be removed; it is tried again.', { id, error })
+    }
+  }
+
+  /** Gone for its owner at once; the row stays until its files are gone too. */
+  async function drop(id: string): Promise<void> {
+    await store.change(id, ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'], {
+      wanted: 'removed',
+      status: 'MISSING',
+    })
+    wake.tell(sandboxTopic(id))
+    await access.closeSandbox(id)
+    // Within a transaction it is cleared away after that, and nobody waits for it.
+    let cleared: Promise<void> | undefined
+    database.afterCommit(() => (cleared = clear(id)))
+    await cleared
   }
 
   return {
@@ -44,20 +69,15 @@ export function leaverOf({ store, driver, access, wake, log }: LeaveParts) {
       })
     },
 
-    /** Gone for its owner at once; the row stays until its files are gone too. */
+    drop,
+
+    /** As `drop`, and who keeps something of its files does so before. */
     async discard(id: string): Promise<void> {
-      const row = await store.get(id)
-      if (row !== undefined && row.wanted !== 'removed') await leave(row)
-      await store.change(id, ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'], {
-        wanted: 'removed',
-        status: 'MISSING',
+      await database.apart(async () => {
+        const row = await store.get(id)
+        if (row !== undefined && row.wanted !== 'removed') await leave(row)
       })
-      wake.tell(sandboxTopic(id))
-      await access.closeSandbox(id)
-      await driver.remove(id).then(
-        () => store.delete(id),
-        (error: unknown) => log('A sandbox could not be removed; it is tried again.', { id, error }),
-      )
+      await drop(id)
     },
   }
 }

@@ -13,7 +13,7 @@ import {
   resumeSandbox,
   searchSandboxes,
 } from '@parley/contract/sandboxes'
-import { serve } from '@parley/wire/serve'
+import { atOnce, serve } from '@parley/wire/serve'
 import type { SecretDoors } from './secret-doors.ts'
 import type { Sandboxes } from './service.ts'
 import type { Specs } from './specs.ts'
@@ -22,12 +22,12 @@ export const sandboxRoutes = (sandboxes: Sandboxes, specs: Specs, doors: SecretD
   serve(searchSandboxes, ({ who, query }) => sandboxes.search(who.owner, query)),
   serve(getSandboxes, ({ who, query }) => sandboxes.many(who.owner, query.ids)),
   serve(getSandbox, ({ who, params }) => sandboxes.get(who.owner, params.id)),
-  serve(createSandbox, ({ who, query }) => sandboxes.create(who.owner, query.sandbox_spec_id)),
+  serve(createSandbox, ({ who, query, onceId }) => sandboxes.create(who.owner, query.sandbox_spec_id, onceId)),
   serve(pauseSandbox, ({ who, params }) => sandboxes.pause(who.owner, params.id)),
   serve(resumeSandbox, ({ who, params }) => sandboxes.resume(who.owner, params.id)),
-  serve(deleteSandbox, ({ who, params }) => sandboxes.remove(who.owner, params.id)),
+  atOnce(serve(deleteSandbox, ({ who, params }) => sandboxes.remove(who.owner, params.id))),
   serve(listSandboxSecrets, ({ who, params }) => doors.list(who, params.id)),
-  serve(readSandboxSecret, ({ who, params }) => doors.read(who, params.id, params.name)),
+  atOnce(serve(readSandboxSecret, ({ who, params }) => doors.read(who, params.id, params.name))),
   serve(searchSandboxSpecs, ({ query }) => specs.search(query)),
   serve(getSandboxSpecs, ({ query }) => specs.many(query.ids)),
 ]

@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { api } from '@parley/contract/api'
 import type { Sandbox } from '@parley/contract/sandboxes'
 import type { Caller } from '@parley/wire/call'
+import { until } from '../../../tests/tools/house.ts'
 import { choose } from '../conversations/start/group.ts'
 import { openTestServer } from '../testing.ts'
 import { makeRoom } from './place.ts'
@@ -67,9 +68,8 @@ test('only a paused sandbox can be resumed, and a deleted one is not there', asy
   await settled(cyd, id, 'RUNNING')
   await cyd(api.sandboxes.delete, { params: { id } })
   await assert.rejects(cyd(api.sandboxes.get, { params: { id } }), { code: 'not_found' })
-  assert.deepEqual(
-    (await server.server.driver.list()).filter((seen) => seen.id === id),
-    [],
+  await until('its files are gone', 10_000, async () =>
+    (await server.server.driver.list()).every((seen) => seen.id !== id),
   )
 })
 

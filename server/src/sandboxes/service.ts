@@ -11,7 +11,7 @@ import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
 import { leaverOf, type LeaveParts } from './leave.ts'
 import { type OpenParts, opener } from './open.ts'
-import { type Placing, placeIn } from './place.ts'
+import { placeIn } from './place.ts'
 import type { PortLinks } from './port-links.ts'
 import { builtInSpec } from './spec.ts'
 import type { SandboxRow, Seen } from './store.ts'
@@ -54,8 +54,7 @@ export function sandboxService(parts: SandboxParts) {
     own,
 
     /** A sandbox for new work: the one that is asked for, or a new one. Nothing runs in it yet. */
-    place: (placing: Placing) => place(placing),
-
+    place,
     /** Resolves when it can be worked in: starts it, opens it again or resumes it. */
     ready: open,
 
@@ -106,10 +105,10 @@ export function sandboxService(parts: SandboxParts) {
     get: async (owner: string, id: string): Promise<Sandbox> => record(await own(owner, id)),
 
     /** Made before a conversation needs it; it starts in the background. */
-    async create(owner: string, specId: string | undefined): Promise<Sandbox> {
+    async create(owner: string, specId: string | undefined, once?: string): Promise<Sandbox> {
       if (specId !== undefined && specId !== builtInSpec.id)
         throw new Problem('not_found', 'There is no such sandbox spec.')
-      const { id } = await place({ owner, sandboxId: null, newId: clock.id() })
+      const { id } = await place({ owner, sandboxId: null, newId: once ?? clock.id() })
       const key = await access.openSandbox(id, owner)
       open(id, AbortSignal.timeout(limits.start.steps.WAITING_FOR_SANDBOX)).catch((error: unknown) =>
         parts.log('A sandbox could not be started.', { id, error }),
@@ -136,7 +135,8 @@ export function sandboxService(parts: SandboxParts) {
 
     /** Gone for its owner at once; what it leaves behind is cleared away until it is really gone. */
     async remove(owner: string, id: string): Promise<{ success: true }> {
-      await own(owner, id)
+      // What is kept of its files is kept before the transaction around begins.
+      await parts.database.apart(() => own(owner, id))
       await leave.discard(id)
       return { success: true }
     },

@@ -76,7 +76,7 @@ export function invitationsOf({
 
     /** Makes the account and signs its person in. */
     async accept({ token, password, name }: Acceptance, from: string): Promise<NewSession> {
-      users.tries.mayTry(from)
+      const made = await users.linkTry(from)
       const password_hash = await hash(password)
       const row = await store.transaction(async (rows) => {
         const email = await rows.useInvitation(tokenHash(token), clock.now())
@@ -85,9 +85,9 @@ export function invitationsOf({
         if (!(await rows.insertMember(id, email))) throw new Problem('gone', 'This person has an account already.')
         return rows.update(id, { password_hash, name })
       })
-      if (row !== undefined) return users.session(row)
-      users.tries.wrong(from)
-      throw new Problem('gone', 'This link has been used, withdrawn or is too old.')
+      if (row === undefined) throw new Problem('gone', 'This link has been used, withdrawn or is too old.')
+      await made.right()
+      return users.session(row)
     },
   }
 }

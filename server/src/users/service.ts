@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
+import type { Who } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { OwnerClaim, ProfileUpdate, User } from '@parley/contract/users'
 import type { Clock } from '@parley/store/clock'
 import type { Access } from '../access/service.ts'
-import { countTries } from '../access/tries.ts'
 import { oneTimeToken, tokenHash } from './one-time-token.ts'
 import type { UserRow, UserStore } from './store.ts'
+import type { Tries } from './tries.ts'
 
 /** People, and how they prove at the page who they are. */
 
@@ -19,10 +20,17 @@ const allowedForAccount = 100
 /** Passwords that are checked at a time: each takes a core for a twentieth of a second, and 19 MiB. */
 const mostChecks = 8
 
-const shown = ({ id, email, name, role, created_at }: UserRow): User => ({ id, email, name, role, created_at })
+const shown = ({ id, email, name, role, password_hash, created_at }: UserRow): User => ({
+  id,
+  email,
+  name,
+  role,
+  has_password: password_hash !== null,
+  created_at,
+})
 
 interface PasswordChange {
-  old_password: string
+  old_password: string | null
   new_password: string
 }
 
@@ -32,10 +40,16 @@ export interface NewSession {
   expiresAt: string
 }
 
-export function userService({ store, access, clock }: { store: UserStore; access: Access; clock: Clock }) {
-  const tries = countTries(allowedTries, clock)
-  const accounts = countTries(allowedForAccount, clock)
+interface Parts {
+  store: UserStore
+  access: Access
+  tries: Tries
+  clock: Clock
+}
+
+export function userService({ store, access, tries, clock }: Parts) {
   let checks = 0
+  const linkTry = (from: string) => tries({ [`address ${from}`]: allowedTries })
 
   /** Whether the password is that of the row. An unknown person takes as long as a wrong password. */
   async function matches(row: UserRow | undefined, password: string): Promise<boolean> {
@@ -50,13 +64,20 @@ export function userService({ store, access, clock }: { store: UserStore; access
   }
 
   /** The row if the password is right. Problem `sign_in_failed`, and `quota_exceeded` after too many. */
-  async function checked(row: UserRow | undefined, password: string, from: string, account: string): Promise<UserRow> {
-    tries.mayTry(from)
-    accounts.mayTry(account)
-    if ((await matches(row, password)) && row !== undefined) return row
-    accounts.wrong(account)
-    tries.wrong(from)
-    throw new Problem('sign_in_failed')
+  async function checked(
+    find: () => Promise<UserRow | undefined>,
+    password: string,
+    from: string,
+    account: string,
+  ): Promise<UserRow> {
+    const made = await tries({
+      [`address ${from}`]: allowedTries,
+      [`account ${account.toLowerCase()}`]: allowedForAccount,
+    })
+    const row = await find()
+    if (!(await matches(row, password)) || row === undefined) throw new Problem('sign_in_failed')
+    await made.right()
+    return row
   }
 
   /** Opens a browser session. */
@@ -91,7 +112,7 @@ export function userService({ store, access, clock }: { store: UserStore; access
     },
 
     async claim({ token, email, password }: OwnerClaim, from: string): Promise<NewSession> {
-      tries.mayTry(from)
+      const made = await linkTry(from)
       const password_hash = await hash(password)
       const row = await store.transaction(async (rows) => {
         const id = await rows.useToken(tokenHash(token), 'claim')
@@ -101,30 +122,35 @@ export function userService({ store, access, clock }: { store: UserStore; access
           throw new Problem('state_conflict', 'Another person has this e-mail.')
         return rows.update(id, { email, password_hash })
       })
-      if (row !== undefined) return session(row)
-      tries.wrong(from)
-      throw new Problem('gone', 'This link has been used or is too old. A start of the server prints a new one.')
+      if (row === undefined)
+        throw new Problem('gone', 'This link has been used or is too old. A start of the server prints a new one.')
+      await made.right()
+      return session(row)
     },
 
     async signIn({ email, password }: { email: string; password: string }, from: string): Promise<NewSession> {
-      return session(await checked(await store.byEmail(email), password, from, email))
+      return session(await checked(() => store.byEmail(email), password, from, email))
     },
 
-    /** Ends all other sessions of the person; `who` is the one that goes on. */
+    /**
+     * Ends all other sessions of the person; `who` is the one that goes on. A first password is set in the browser: a key is
+     * no proof that its person sits there.
+     */
     async changePassword(
-      who: { owner: string; id: string },
+      who: Pick<Who, 'owner' | 'kind' | 'id'>,
       change: PasswordChange,
       from: string,
     ): Promise<{ success: true }> {
       const row = await store.get(who.owner)
-      await checked(row, change.old_password, from, row?.email ?? who.owner)
+      const isFirst = row?.password_hash === null && who.kind === 'session'
+      if (!isFirst) await checked(async () => row, change.old_password ?? '', from, row?.email ?? who.owner)
       await store.update(who.owner, { password_hash: await hash(change.new_password) })
       await access.closeSessions(who.owner, who.id)
       return { success: true }
     },
 
     session,
-    tries,
+    linkTry,
 
     async isOwner(id: string): Promise<boolean> {
       return (await store.get(id))?.role === 'owner'

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { mock, test } from 'node:test'
 import { api } from '@parley/contract/api'
+import { caller } from '@parley/wire/call'
 import Provider from 'oidc-provider'
 import { openTestServer, type TestServer } from '../testing.ts'
 
@@ -111,6 +112,7 @@ function browser(server: TestServer, login: string) {
   return {
     follow,
     ask,
+    cookies: () => [...jarOf(new URL(server.url))].map(([name, value]) => `${name}=${value}`).join('; '),
     signIn: (returnTo = '/') =>
       follow(
         `${start}?return_to=${encodeURIComponent(returnTo)}`,
@@ -134,6 +136,29 @@ test('a person with an account signs in with the provider, and comes back to whe
   assert.equal(`${back.pathname}${back.search}`, '/conversations?tab=1')
   const me = await ada.me()
   assert.deepEqual([me.id, me.name, me.role], [owner.id, 'Ada', 'owner'])
+})
+
+test('a person who came with the provider sets a first password in the browser, and signs in with it', async () => {
+  await using house = await openHouse()
+  const { server } = house
+  await server.server.users.ensureMember('ada@example.org')
+  const ada = browser(server, 'ada')
+  await ada.signIn()
+  assert.equal((await ada.me()).has_password, false)
+  const body = { new_password: 'correct horse battery' }
+  const key = await server.as('ada')
+  await assert.rejects(key(api.users.changePassword, { body }), { code: 'sign_in_failed' })
+  const send = (said: object) =>
+    fetch(`${server.url}${api.users.changePassword.path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: server.url, cookie: ada.cookies() },
+      body: JSON.stringify(said),
+    })
+  assert.equal((await send(body)).status, 200)
+  assert.equal((await ada.me()).has_password, true)
+  assert.equal((await send({ new_password: 'another one without the old' })).status, 401)
+  const credentials = { email: 'ada@example.org', password: body.new_password }
+  await caller({ baseUrl: server.url })(api.users.signIn, { body: credentials })
 })
 
 test('who has no account, no verified address or another person\u2019s address does not come in', async () => {

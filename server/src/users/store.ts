@@ -24,7 +24,10 @@ export interface InvitationRow {
 }
 
 /** As the owner of the server sees a person. */
-export type PersonRow = Omit<UserRow, 'password_hash' | 'sso_subject'> & { last_seen_at: string | null }
+export type PersonRow = Omit<UserRow, 'password_hash' | 'sso_subject'> & {
+  has_password: boolean
+  last_seen_at: string | null
+}
 
 interface Tables {
   app_user: UserRow & { updated_at: string }
@@ -66,7 +69,7 @@ function userRows(database: Database) {
     /** The owner first, then as they came. The last use is that of a browser or of a key. */
     people: (): Promise<PersonRow[]> =>
       database.rows(sql<PersonRow>`
-        select p.id, p.email, p.name, p.role, p.created_at, greatest(
+        select p.id, p.email, p.name, p.role, p.created_at, p.password_hash is not null as has_password, greatest(
           (select max(last_seen_at) from browser_session where user_id = p.id),
           (select max(last_used_at) from api_key where owner_id = p.id)) as last_seen_at
         from app_user p order by p.role = 'owner' desc, p.created_at, p.id limit 1000`),

@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import { api } from '@parley/contract/api'
 import type { AnyEndpoint } from '@parley/contract/endpoint'
 import { systemClock } from '@parley/store/clock'
+import { openTestDatabase } from '@parley/store/testing'
 import { sql } from 'kysely'
+import { migrations } from '../migrations/migrations.ts'
 import { openTestServer, type TestServer } from '../testing.ts'
+import { openTries } from './tries.ts'
 
 const email = 'ada@example.org'
 const password = 'correct horse battery'
@@ -86,6 +89,17 @@ test('a wrong password and an unknown person are told the same, and guessing is 
   assert.equal((await attempt({ email, password }))[0], 429)
   clock.ahead = 61_000
   assert.equal((await attempt({ email: 'ADA@example.org', password }))[0], 200)
+})
+
+test('wrong tries are counted for all servers on the database, and many at once are many', async () => {
+  await using test = await openTestDatabase(migrations)
+  const [here, there] = [openTries(test.database, systemClock), openTries(test.database, systemClock)]
+  const tried = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => (n % 2 ? here : there)({ somebody: 10 })))
+  assert.equal(tried.filter(({ status }) => status === 'fulfilled').length, 10)
+  await assert.rejects(there({ somebody: 10 }), { code: 'quota_exceeded' })
+  await (await there({ other: 1 })).right()
+  await here({ other: 1 })
+  await assert.rejects(there({ other: 1 }), { code: 'quota_exceeded' })
 })
 
 test('a new password ends all other sessions; signing out ends one, or all', async () => {

@@ -6,9 +6,9 @@ import { successor, type V0 } from './service.ts'
 const deprecated = `@${Date.UTC(2025, 9, 1) / 1_000}`
 
 export const v0Routes = (v0: V0) => [
-  serve(startV0Conversation, ({ who, body, answer }) => {
+  serve(startV0Conversation, ({ who, body, answer, onceId }) => {
     warn(answer)
-    return v0.start(who, body)
+    return v0.start(who, body, onceId)
   }),
   serve(getV0Conversation, ({ who, params, answer }) => {
     warn(answer)

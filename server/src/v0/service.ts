@@ -33,9 +33,9 @@ export function v0Service({ conversations, tasks, enabled }: Parts) {
 
   return {
     /** Answers with the id that the conversation will have. */
-    async start(who: Who, request: V0StartRequest): Promise<V0Started> {
+    async start(who: Who, request: V0StartRequest, once?: string): Promise<V0Started> {
       mustBeOn()
-      const { request: made } = await conversations.begin(who, translated(request))
+      const { request: made } = await conversations.begin(who, translated(request), once)
       const id = made.conversation_id
       if (id === null) throw new Error('a start has no conversation id')
       return { status: 'ok', conversation_id: id, message: null, conversation_status: 'STARTING' }

@@ -55,24 +55,31 @@ function Name() {
 }
 
 function Password() {
+  const { data } = useQuery(me)
   const change = useMutation({
-    mutationFn: (body: { old_password: string; new_password: string }) => client.users.changePassword({ body }),
+    mutationFn: (body: { old_password: string | null; new_password: string }) => client.users.changePassword({ body }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: me.queryKey }),
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
     const said = new FormData(form)
-    const body = { old_password: String(said.get('old')), new_password: String(said.get('new')) }
+    const old = said.get('old')
+    const body = { old_password: old === null ? null : String(old), new_password: String(said.get('new')) }
     change.mutate(body, { onSuccess: () => form.reset() })
   }
+  if (data === undefined) return null
+  const about = t(data.has_password ? 'users.password.about' : 'users.password.first')
   return (
-    <Section title={t('users.password')} about={t('users.password.about')}>
+    <Section title={t('users.password')} about={about}>
       <form onSubmit={submit} className="grid gap-3">
-        <Field label={t('users.password.old')}>
-          {(tie) => (
-            <input {...tie} className="field" name="old" type="password" autoComplete="current-password" required />
-          )}
-        </Field>
+        {data.has_password && (
+          <Field label={t('users.password.old')}>
+            {(tie) => (
+              <input {...tie} className="field" name="old" type="password" autoComplete="current-password" required />
+            )}
+          </Field>
+        )}
         <Field label={t('users.password.new')} hint={t('users.password.hint')}>
           {(tie) => (
             <input
@@ -89,7 +96,7 @@ function Password() {
         <ErrorNote error={change.error} />
         <Saved saved={change.isSuccess}>
           <Button type="submit" busy={change.isPending}>
-            {t('users.password.change')}
+            {t(data.has_password ? 'users.password.change' : 'users.password.set')}
           </Button>
         </Saved>
       </form>

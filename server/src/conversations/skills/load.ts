@@ -8,10 +8,8 @@ import { mergedSkills, type Skill } from '@parley/agent/skills/skill'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { PluginInput } from '@parley/contract/plugins'
 import type { Hands } from '@parley/sandbox/driver'
-import type { SkillRepository } from '../../git/service.ts'
 import { StartFailed } from '../start/repository.ts'
 import { repositoryHooks, type RepositoryHooks } from './repository-hooks.ts'
-import { sharedSkills } from './shared.ts'
 
 /** What joins the agent of one conversation: from its plugins and from its repository. */
 export interface Extensions {
@@ -40,13 +38,11 @@ export interface Wanted {
   disabled: readonly string[]
   /** Of the user's settings. */
   own: readonly Skill[]
-  /** Of the user's accounts, then of the repository's. */
-  shared: readonly SkillRepository[]
 }
 
 /** Rejects with `StartFailed` when a plugin cannot be had. What the repository says wins over plugins. */
 export async function loadExtensions(hands: Hands, wanted: Wanted, signal: AbortSignal): Promise<Extensions> {
-  const { dir, model, plugins, forge, disabled, own, shared } = wanted
+  const { dir, model, plugins, forge, disabled, own } = wanted
   const loaded = []
   for (const plugin of plugins) {
     try {
@@ -58,16 +54,14 @@ export async function loadExtensions(hands: Hands, wanted: Wanted, signal: Abort
     }
   }
   const brought = mergedPlugins(loaded)
-  const others = await sharedSkills(hands, shared, dir, signal)
   const found = wanted.empty ? nothingFound : await loadSkills(hands, dir, model, signal)
   const repository = wanted.empty ? noHooks : await repositoryHooks(hands, dir)
   return {
     ...brought,
     hooks: mergedHooks([repository.hooks, brought.hooks]),
-    skills: mergedSkills([own, others.skills, brought.skills, found.skills], disabled),
+    skills: mergedSkills([own, brought.skills, found.skills], disabled),
     problems: [
       ...loaded.flatMap((plugin) => plugin.problems),
-      ...others.problems,
       ...found.problems,
       ...(repository.problem === null ? [] : [repository.problem]),
     ],

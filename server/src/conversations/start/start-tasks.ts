@@ -51,15 +51,14 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
 
     /**
      * The task and the job that does it, in one transaction; nothing is promised before both are stored. Undefined when
-     * another start has this conversation.
+     * another start has this conversation, or this id.
      */
     async open(
       owner: string,
-      conversation: string,
-      request: StartRequestEcho,
+      id: string,
+      request: StartRequestEcho & { conversation_id: string },
       secrets: Record<string, string> | null,
     ): Promise<StartTask | undefined> {
-      const id = clock.id()
       const now = clock.now()
       const sealed =
         secrets === null ? null : await seal.close(owner, `start_task.sealed.${id}`, JSON.stringify(secrets))
@@ -69,7 +68,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
           owner_id: owner,
           request,
           status: 'WORKING',
-          conversation_id: conversation,
+          conversation_id: request.conversation_id,
           sealed,
           log: [{ status: 'WORKING', at: now }],
           created_at: now,

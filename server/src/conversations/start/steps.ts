@@ -118,7 +118,6 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
         model: modelOf(stored, task.request),
         plugins: task.request.plugins ?? [],
         own: givenSkills(stored.agent_settings?.agent_context?.skills ?? []),
-        shared: await git.skillRepositories(task.owner_id, selectedOf(task)),
         disabled: stored.disabled_skills ?? [],
         forge: async (kind: GitProvider, name: string) => (await git.cloneSource(task.owner_id, kind, name)).url,
       }
@@ -131,10 +130,6 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
 
     STARTING_CONVERSATION: async (task, signal, known) => begin(parts, task, await hands(task, signal, known), known),
   }
-}
-
-function selectedOf({ request: { selected_repository: name, git_provider: kind } }: StartTaskRow) {
-  return name === null || kind === null ? null : { kind, name }
 }
 
 /** Its own folder in a sandbox that it shares; a child works where its parent does. */
@@ -182,7 +177,8 @@ async function begin(parts: StepParts, task: StartTaskRow, hands: Hands, known: 
   await store.transaction(async (rows, tx) => {
     // Ends the task first: from here on nobody can queue a message that this transaction does not see.
     if ((await rows.pass(task.id, 'READY')) === undefined) throw new workspace.StartFailed('the start was cancelled')
-    const events = firstEvents(fresh, await rows.queued(task.id), config)
+    const queued = await rows.queued(task.id)
+    const events = firstEvents(fresh, queued, config)
     const wants = events.some((event) => event.kind === 'MessageEvent' && event.run !== false)
     const made = await conversationStore(tx).insert({
       id: task.conversation_id,
@@ -209,7 +205,9 @@ async function begin(parts: StepParts, task: StartTaskRow, hands: Hands, known: 
       updated_at: clock.now(),
     })
     if (!made) throw new workspace.StartFailed('a conversation with this id exists')
-    const log = events.map((event) => newRow(event, clock.id(), clock.now()))
+    // What was queued comes last and keeps its id, by which a message that is sent again is known.
+    const spokenFrom = events.length - queued.length
+    const log = events.map((event, n) => newRow(event, queued[n - spokenFrom]?.id ?? clock.id(), clock.now()))
     await logStore(tx).append(task.conversation_id, log, { wants, revives: [] })
     await rows.dequeue(task.id)
     if (staged !== undefined) await skillStore(tx).unstage(task.id)

@@ -166,6 +166,8 @@ function startTaskRows(database: Database) {
         const going = await tx.rows(sql`select 1 from start_task
           where id = ${task} and status not in ('READY', 'ERROR') for update`)
         if (going.length === 0) return 'ended'
+        const [known] = await tx.rows(sql<{ position: number }>`select position from pending_message where id = ${id}`)
+        if (known !== undefined) return known.position
         const rows = await tx.rows(sql<{ position: number }>`
           insert into pending_message (id, owner_id, start_task_id, content, position)
           select ${id}, ${owner}, ${task}, ${JSON.stringify(content)}::jsonb, coalesce(max(position), 0) + 1

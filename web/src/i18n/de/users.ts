@@ -18,6 +18,8 @@ export const users = {
   'users.password.old': 'Jetziges Passwort',
   'users.password.new': 'Neues Passwort',
   'users.password.change': 'Passwort ändern',
+  'users.password.first': 'Du meldest dich mit deinem Identitätsdienst an. Mit einem Passwort geht es auch ohne ihn.',
+  'users.password.set': 'Passwort festlegen',
   'users.profile': 'Profil',
   'users.role.owner': 'Besitzer',
   'users.role.member': 'Mitglied',

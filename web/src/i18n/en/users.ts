@@ -19,6 +19,8 @@ export const users = {
   'users.password.old': 'Present password',
   'users.password.new': 'New password',
   'users.password.change': 'Change the password',
+  'users.password.first': 'You sign in with your identity provider. With a password you can sign in without it.',
+  'users.password.set': 'Set a password',
   'users.profile': 'Profile',
   'users.role.owner': 'Owner',
   'users.role.member': 'Member',
