@@ -122,8 +122,6 @@ const unsupportedLlm: readonly { field: keyof LlmConfig; asked: (value: unknown)
     asked: (id) => typeof id === 'string' && id !== 'default',
     why: 'calls are counted by what they are for: default, condenser and others',
   },
-  { field: 'cloud_role_name', asked: Boolean, why: 'set temporary credentials of the role instead' },
-  { field: 'cloud_session_name', asked: Boolean, why: 'set temporary credentials of the role instead' },
   { field: 'cloud_profile_name', asked: Boolean, why: 'names a file of the server; set an access key instead' },
   { field: 'custom_tokenizer', asked: Boolean, why: 'tokens are counted by the provider; none are counted here' },
   { field: 'native_tool_calling', asked: (on) => on === false, why: 'every provider here calls tools natively' },

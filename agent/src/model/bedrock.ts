@@ -1,4 +1,6 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock'
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import { roleCredentials } from './aws-role.ts'
 import { apiKey, type LlmConfig } from './config.ts'
 import type { Dialect, Family } from './family.ts'
 import { ModelError } from './model.ts'
@@ -25,7 +27,7 @@ const dialect: Dialect = {
 
 export const bedrock: Family = {
   dialect,
-  open(model, config, fetch) {
+  open(model, config, fetch, beside) {
     const region = required(config, 'cloud_region_name')
     const common = { region, fetch, baseURL: config.cloud_runtime_endpoint || endpoint(region) }
     const key = apiKey(config)
@@ -36,17 +38,23 @@ export const bedrock: Family = {
       ...(config.cloud_session_token ? { sessionToken: config.cloud_session_token } : {}),
     }
     // An empty key stops the library from taking one of the environment.
-    const provider = createAmazonBedrock({ ...common, apiKey: '', credentialProvider: async () => credentials })
-    return provider.languageModel(model)
+    const { cloud_role_name: role, cloud_session_name: session } = config
+    const credentialProvider = role
+      ? roleCredentials({ role, session: session || 'parley', region, own: credentials }, beside.fetch, beside.clock)
+      : async () => credentials
+    const provider = createAmazonBedrock({ ...common, apiKey: '', credentialProvider })
+    return onceReady(provider.languageModel(model), credentialProvider)
   },
-  options: (_request, config) => {
-    if (config.cloud_profile_name || config.cloud_role_name)
-      throw new ModelError(
-        'config',
-        'cloud_profile_name and cloud_role_name are not supported; set an access key instead.',
-      )
-    return reasoningOf(config)
-  },
+  options: (_request, config) => reasoningOf(config),
+}
+
+/** Credentials that cannot be had are told in our words: the library would hide why. */
+function onceReady(model: LanguageModelV4, ready: () => Promise<unknown>): LanguageModelV4 {
+  const doStream: LanguageModelV4['doStream'] = async (options) => {
+    await ready()
+    return model.doStream(options)
+  }
+  return Object.assign(Object.create(model) as LanguageModelV4, { doStream })
 }
 
 const endpoint = (region: string) =>

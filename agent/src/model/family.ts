@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { Clock } from '@parley/store/clock'
 import type { LlmConfig } from './config.ts'
 import type { Message, ModelRequest } from './model.ts'
 
@@ -24,11 +25,16 @@ export interface Dialect {
   signed?(signature: string): Record<string, Record<string, string>>
 }
 
+export interface Beside {
+  fetch: typeof globalThis.fetch
+  clock: Clock
+}
+
 /** One way of speaking to models. */
 export interface Family {
   dialect: Dialect
-  /** The library's model for one call. `fetch` is the only way out. */
-  open(model: string, config: LlmConfig, fetch: typeof globalThis.fetch): LanguageModelV4
+  /** The library's model. `fetch` is the only way out for its calls, `beside` for what must be asked before one. */
+  open(model: string, config: LlmConfig, fetch: typeof globalThis.fetch, beside: Beside): LanguageModelV4
   /** What this family adds to a call. */
   options(request: ModelRequest, config: LlmConfig, model: string): Partial<LanguageModelV4CallOptions>
 }

@@ -40,7 +40,7 @@ export function openModel(config: LlmConfig, deps: ModelDeps): Model {
     cost: (usage) => costOf(usage, prefix, name, config),
     async *stream(request, signal) {
       if (found === null || past === null) throw new ModelError('config', unknownModel(config.model))
-      own ??= ownOf(config, found)
+      own ??= ownOf(config, found, deps)
       check(own)
       yield* attempt(own, { request, signal, past, vision, deps })
     },
@@ -48,7 +48,8 @@ export function openModel(config: LlmConfig, deps: ModelDeps): Model {
 }
 
 /** Made at the first call and kept: making the library's model anew costs more than a call with it. */
-function ownOf(config: LlmConfig, { provider, name, prefix }: NonNullable<ReturnType<typeof providerOf>>): Own {
+function ownOf(config: LlmConfig, found: NonNullable<ReturnType<typeof providerOf>>, deps: ModelDeps): Own {
+  const { provider, name, prefix } = found
   const whole = { ...config, base_url: address(config, provider, prefix) }
   const calls = new WeakMap<AbortSignal, typeof fetch>()
   /** Each call has a way of its own to the network; its signal, which the library hands on, tells which. */
@@ -64,7 +65,7 @@ function ownOf(config: LlmConfig, { provider, name, prefix }: NonNullable<Return
     config: whole,
     calls,
     hide: masker(secretsOf(config)).text,
-    language: () => (language ??= provider.family.open(name, whole, way)),
+    language: () => (language ??= provider.family.open(name, whole, way, deps)),
   }
 }
 
