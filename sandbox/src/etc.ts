@@ -1,12 +1,12 @@
 import type { SandboxSpec } from './driver.ts'
 import { inside } from './inside.ts'
 
-/** Files of /etc by name: nothing in them says anything about the host. */
-export function etcFiles(spec: SandboxSpec): Record<string, string> {
-  const { uid, gid, name, home } = inside
+/** Files of /etc by name: nothing in them says anything about the host. `uid`: user and group of the tenant inside. */
+export function etcFiles(spec: SandboxSpec, uid: number = inside.uid): Record<string, string> {
+  const { name, home } = inside
   return {
-    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\n${name}:x:${uid}:${gid}::${home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n`,
-    group: `root:x:0:\n${name}:x:${gid}:\nnogroup:x:65534:\n`,
+    passwd: `root:x:0:0:root:/root:/usr/sbin/nologin\n${name}:x:${uid}:${uid}::${home}:/bin/sh\nnobody:x:65534:65534::/:/usr/sbin/nologin\n`,
+    group: `root:x:0:\n${name}:x:${uid}:\nnogroup:x:65534:\n`,
     hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
     hostname: 'sandbox\n',
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',

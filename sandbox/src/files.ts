@@ -48,13 +48,14 @@ trap - EXIT`
 const appendScript = `${fail}${parents}
 { if [ $# -gt 1 ]; then printf %s "$2" | base64 -d; else cat; fi >>"$1"; } 2>/dev/null || { [ -w "$1" ] || fail EACCES; fail ENOSPC; }`
 
-const format = '%F\\0%s\\0%Y\\0%a\\0%n\\0'
+/** In the words that GNU and BusyBox share. Two slashes end it: no name has one. */
+const format = '%F/%s/%Y/%a/'
 const listScript = `${fail}check "$1"
 [ -d "$1" ] || fail ENOTDIR
 [ -x "$1" ] || fail EACCES
-cd -- "$1" && find . -mindepth 1 -maxdepth 1 -exec stat --printf '${format}' -- {} +`
+cd -- "$1" && find . -mindepth 1 -maxdepth 1 -exec stat -c '${format}%n//' -- {} +`
 const statScript = `${fail}[ -e "$1" ] || [ -L "$1" ] || { (check "$1") 2>/dev/null; exit 0; }
-stat --printf '${format}' -- "$1"`
+stat -c '${format}././/' -- "$1"`
 
 export function filesOver(run: Run): Files {
   const call = async (script: string, path: string, more: Partial<RunCommand> = {}, args: string[] = []) => {
@@ -92,7 +93,8 @@ export function filesOver(run: Run): Files {
     },
     async stat(path) {
       const { stdout } = await call(statScript, path)
-      return entries(stdout, () => path)[0] ?? null
+      const found = entries(stdout, () => path)[0]
+      return found === undefined ? null : { ...found, name: path.slice(path.lastIndexOf('/') + 1) }
     },
     async remove(path) {
       await call(`${fail}rm -rf -- "$1" 2>/dev/null || fail EACCES`, path)
@@ -127,25 +129,18 @@ function failure(path: string, { code, stderr }: RunResult): FileError {
 }
 
 function entries(output: Buffer, pathOf: (name: string) => string): FileEntry[] {
-  const fields = output.toString('utf8').split('\0')
-  const found: FileEntry[] = []
-  for (let at = 0; at + 5 <= fields.length - 1; at += 5) {
-    const [kind = '', size, modified, mode, shown = ''] = fields.slice(at, at + 5)
-    const name = shown.slice(shown.lastIndexOf('/') + 1)
-    found.push({
+  const records = output.toString('utf8').split('//\n').slice(0, -1)
+  return records.map((record) => {
+    const [kind = '', size, modified, mode, , name = ''] = record.split('/')
+    return {
       name,
       path: pathOf(name),
-      type: kind.startsWith('regular')
-        ? 'file'
-        : kind === 'directory'
-          ? 'directory'
-          : kind === 'symbolic link'
-            ? 'symlink'
-            : 'other',
+      type: kind.startsWith('regular') ? 'file' : (types[kind] ?? 'other'),
       size: Number(size),
       modified: Number(modified) * 1000,
       mode: parseInt(mode ?? '0', 8),
-    })
-  }
-  return found
+    }
+  })
 }
+
+const types: Record<string, FileEntry['type']> = { directory: 'directory', 'symbolic link': 'symlink' }

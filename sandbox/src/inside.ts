@@ -2,8 +2,10 @@
  * What a sandbox looks like to the programs in it, whatever kind it is: its user, its folders, its variables, the files of
  * /etc that are ours, and what its first process does.
  */
+import type { Limits } from './driver.ts'
+
 /** The user inside, whatever it is outside. */
-export const inside = { uid: 1000, gid: 1000, name: 'agent', home: '/home/agent', runtime: '/run/parley' } as const
+export const inside = { uid: 1000, name: 'agent', home: '/home/agent', runtime: '/run/parley' } as const
 
 export const proxyPort = 3128
 
@@ -31,6 +33,9 @@ export function baseEnv(workingDir: string, path = systemPath): Record<string, s
   }
 }
 
+/** `ulimit` commands that bound one file: what no control group does. */
+export const fileLimits = ({ disk }: Limits): string => `ulimit -c 0; ulimit -f ${Math.ceil(disk / 512)} 2>/dev/null`
+
 /** A UUID, as it names processes, folders, containers and pods. */
 export const isSandboxId = (text: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
@@ -52,6 +57,7 @@ const taken = [
   '/tmp',
   '/var',
   '/home',
+  '/opt',
 ]
 
 /** Why this cannot be the workspace's path; undefined when it can. */

@@ -26,7 +26,7 @@ export const probes: readonly Probe[] = [
   { name: 'the root is read-only', script: 'touch /x 2>/dev/null && echo "/x written"' },
   { name: '/usr is read-only', script: 'touch /usr/x 2>/dev/null && echo "/usr/x written"' },
   { name: '/etc is read-only', script: 'touch /etc/x 2>/dev/null && echo "/etc/x written"' },
-  { name: 'no shadow file', script: '[ -e /etc/shadow ] && echo "/etc/shadow exists"' },
+  { name: 'no shadow file', script: '[ -r /etc/shadow ] && echo "/etc/shadow can be read"' },
   { name: "no file of the host's users", script: 'cat "$2" 2>/dev/null && echo "$2 was read"' },
   { name: 'no /root', script: 'ls /root 2>/dev/null && echo "/root is there"' },
   { name: 'no home but its own', script: '[ "$(ls /home | wc -l)" -le 1 ] || ls /home' },
@@ -69,7 +69,7 @@ export const probes: readonly Probe[] = [
   },
   {
     name: 'setuid programs gain nothing',
-    script: "grep -E ' (/|/usr|/tmp|/workspace|/home/agent) ' /proc/mounts | grep -v nosuid",
+    script: `grep -q '^NoNewPrivs:.1' /proc/self/status || grep -E ' (/|/usr|/tmp|/workspace|/home/agent) ' /proc/mounts | grep -v nosuid`,
   },
   {
     name: 'no descriptor of the server',

@@ -28,7 +28,7 @@ export function bubblewrapArguments(walls: Walls): string[] {
   return [
     ['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
     ['--die-with-parent', '--new-session', '--as-pid-1'],
-    ['--uid', String(inside.uid), '--gid', String(inside.gid), '--hostname', 'sandbox'],
+    ['--uid', String(inside.uid), '--gid', String(inside.uid), '--hostname', 'sandbox'],
     ['--clearenv', '--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin'],
     ['--info-fd', String(fds.info)],
     // Read to its end before the user namespace is closed: the set-up waits here until we hold that namespace.

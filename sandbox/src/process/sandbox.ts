@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, Process, SandboxSpec } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
 import type { Meta } from '../folder.ts'
-import { baseEnv, initScript } from '../inside.ts'
+import { baseEnv, fileLimits, initScript } from '../inside.ts'
 import { quote } from '../quote.ts'
 import { type Entrant, keepWarm } from '../warm.ts'
 import { bubblewrapArguments, fds, type Walls } from './bubblewrap.ts'
@@ -190,7 +190,7 @@ function inTerminal(argv: readonly string[], { columns, rows }: { columns: numbe
  * group does it better. `ulimit -p` is dash's name for what bash calls `-u`.
  */
 function shellLimits({ spec: { limits } }: Meta, grouped: boolean): string {
-  const file = `ulimit -c 0; ulimit -f ${Math.ceil(limits.disk / 512)} 2>/dev/null`
+  const file = fileLimits(limits)
   if (grouped) return file
   return `${file}; ulimit -v ${Math.ceil(limits.memory / 1024)}; { ulimit -u ${limits.processes} || ulimit -p ${limits.processes}; } 2>/dev/null`
 }

@@ -1,0 +1,23 @@
+import { after, before, test } from 'node:test'
+import { busybox, engineLacks } from '../../../tests/tools/docker-engine.ts'
+import { fileConformance } from '../conformance-files.ts'
+import { processConformance } from '../conformance-processes.ts'
+import { limit, specOf, type Opened } from '../conformance-sentence.ts'
+import { openDocker } from './testing.fixture.ts'
+
+const lacking = (await engineLacks()) ?? ((await busybox()) === undefined ? 'busybox is not installed' : undefined)
+
+if (lacking === undefined) {
+  const spec = specOf({ env: { GREETING: "it's" } })
+  let opened: Opened
+  const hands = () => opened.driver.hands(spec.id)
+  before(async () => {
+    opened = await openDocker((engine) => engine.busyboxImage ?? '')
+    await opened.driver.start(spec, limit())
+  })
+  after(() => opened?.close())
+  const sentence = (text: string, work: (opened: Opened) => Promise<void>) =>
+    test(`an image with nothing but a POSIX shell: ${text}`, () => work(opened))
+  fileConformance(sentence, hands)
+  processConformance(sentence, (_, work) => hands().then((one) => work(spec, one)), hands)
+} else test('an image with nothing but a POSIX shell', { skip: lacking }, () => undefined)

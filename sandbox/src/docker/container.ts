@@ -1,0 +1,86 @@
+/*
+ * The walls of a container, as the engine's options: this list is the product. Its rules:
+ *   - no network: the way out is the socket of our proxy, in a folder of this sandbox alone, and nothing else of the host
+ *     is mounted but its own folders and our read-only tools; never the engine's socket;
+ *   - an unprivileged user of its own, no capability, no way to gain one, the engine's system call filter;
+ *   - the image's files are read-only; what a tenant writes lies in its folders, where it is counted and outlives the container.
+ */
+import { join } from 'node:path'
+import type { ContainerCreateOptions } from 'dockerode'
+import type { SandboxSpec } from '../driver.ts'
+import { baseEnv, initScript, inside } from '../inside.ts'
+import { toolFolder } from './inner.ts'
+
+export interface Walls {
+  spec: SandboxSpec
+  /** Id of the image, and where it has programs. */
+  image: { id: string; path: string }
+  /** User and group inside. */
+  uid: number
+  /** Whom the sandbox belongs to: the name of this installation. */
+  installation: string
+  /** Paths on the host: the sandbox's folder, the folder of its sockets, our tools. */
+  folder: string
+  runtime: string
+  tools: string
+}
+
+/** What the engine hides of /proc by itself, and all of /sys. */
+const masked = [
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys',
+]
+
+export const labels = { sandbox: 'parley.sandbox', installation: 'parley.installation' } as const
+
+export const containerName = (id: string): string => `parley-${id}`
+
+export function containerOptions({ spec, image, uid, installation, folder, runtime, tools }: Walls) {
+  const { limits, workingDir } = spec
+  const path = `${image.path}:${toolFolder}/bin`
+  const env = { ...baseEnv(workingDir, path), ...spec.env }
+  const at = (name: string) => join(folder, name)
+  return {
+    name: containerName(spec.id),
+    Image: image.id,
+    Hostname: 'sandbox',
+    User: `${uid}:${uid}`,
+    WorkingDir: '/',
+    Entrypoint: ['/bin/sh', '-c', initScript(':')],
+    Cmd: [],
+    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    Labels: { [labels.sandbox]: spec.id, [labels.installation]: installation },
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: {
+      NetworkMode: 'none',
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      MaskedPaths: masked,
+      Memory: limits.memory,
+      MemorySwap: limits.memory,
+      PidsLimit: limits.processes,
+      NanoCpus: Math.max(10_000_000, Math.round(limits.cpu * 1e9)),
+      Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+      LogConfig: { Type: 'none', Config: {} },
+      RestartPolicy: { Name: 'no' },
+      Binds: [
+        `${runtime}:${inside.runtime}:ro`,
+        `${tools}:${toolFolder}:ro`,
+        ...['passwd', 'group', 'gitconfig'].map((name) => `${at(`etc/${name}`)}:/etc/${name}:ro`),
+        `${at('tmp')}:/tmp`,
+        `${at('tmp')}:/var/tmp`,
+        `${at('home')}:${inside.home}`,
+        `${at('workspace')}:${workingDir}`,
+      ],
+    },
+  } satisfies ContainerCreateOptions
+}

@@ -1,0 +1,98 @@
+/* One program that the engine runs in a container, with its streams. */
+import { PassThrough, type Duplex, type Readable, type Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Container, plainly } from './engine.ts'
+
+export interface Exec {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Nothing comes here from a terminal. */
+  readonly stderr: Readable
+  /** Resolves with its exit code when it has ended and all its output has come; never rejects. */
+  readonly ended: Promise<number>
+  resize(columns: number, rows: number): void
+  /** Lets go of it, whatever it does. */
+  drop(): void
+}
+
+/** What is not read holds the others up only beyond this. */
+const aheadOf = { stdout: 64 * 1024, stderr: 2 ** 20 }
+
+export async function openExec(container: Container, argv: readonly string[], terminal: boolean): Promise<Exec> {
+  const options = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: terminal, Cmd: [...argv] }
+  const exec = await plainly(container.exec(options))
+  const stream = await plainly(exec.start({ hijack: true, stdin: true, Tty: terminal }))
+  const stdout = new PassThrough({ highWaterMark: aheadOf.stdout })
+  const stderr = new PassThrough({ highWaterMark: aheadOf.stderr })
+  const closed = new Promise<void>((resolve) => stream.once('close', resolve))
+  stream.on('error', () => undefined) // `close` comes too
+  if (terminal) pour(stream, (chunk) => [[stdout, chunk]])
+  else pour(stream, frames(stdout, stderr))
+  const code = async (): Promise<number> => {
+    await closed
+    stdout.end()
+    stderr.end()
+    for (let tries = 0; tries < 100; tries++) {
+      const seen = await exec.inspect().catch(() => undefined)
+      if (seen === undefined) return 137 // the container has gone
+      if (!seen.Running && seen.ExitCode !== null) return seen.ExitCode
+      await sleep(5)
+    }
+    return 137
+  }
+  return {
+    stdin: stream,
+    stdout,
+    stderr,
+    ended: code(),
+    // Podman answers 201, which counts as an error there.
+    resize: (columns, rows) => void exec.resize({ w: columns, h: rows }).catch(() => undefined),
+    drop: () => stream.destroy(),
+  }
+}
+
+/** As fast as its readers take it. */
+function pour(stream: Duplex, parts: (chunk: Buffer) => [PassThrough, Buffer][]): void {
+  const full = new Set<PassThrough>()
+  stream.on('data', (chunk: Buffer) => {
+    for (const [to, part] of parts(chunk)) {
+      if (to.destroyed || to.write(part) || full.has(to)) continue
+      full.add(to)
+      stream.pause()
+      const goOn = () => {
+        to.off('drain', goOn).off('close', goOn)
+        full.delete(to)
+        if (full.size === 0) stream.resume()
+      }
+      to.on('drain', goOn).on('close', goOn)
+    }
+  })
+}
+
+/** The engine's frames: a byte that says which stream, three of nothing, the length in four, and so many bytes. */
+function frames(stdout: PassThrough, stderr: PassThrough): (chunk: Buffer) => [PassThrough, Buffer][] {
+  const headSize = 8
+  let head = Buffer.alloc(0)
+  let left = 0
+  let to = stdout
+  return (chunk) => {
+    const found: [PassThrough, Buffer][] = []
+    let rest = chunk
+    while (rest.length > 0) {
+      if (left === 0) {
+        const part = rest.subarray(0, headSize - head.length)
+        head = Buffer.concat([head, part])
+        rest = rest.subarray(part.length)
+        if (head.length < headSize) break
+        to = head[0] === 2 ? stderr : stdout
+        left = head.readUInt32BE(4)
+        head = Buffer.alloc(0)
+      }
+      const part = rest.subarray(0, left)
+      if (part.length > 0) found.push([to, part])
+      left -= part.length
+      rest = rest.subarray(part.length)
+    }
+    return found
+  }
+}

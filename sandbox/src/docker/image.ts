@@ -1,0 +1,70 @@
+/* Images: fetched when they are not there, and what a sandbox needs to know of one. */
+import { type Engine, EngineError, ifThere, plainly, statusOf } from './engine.ts'
+
+export interface ImageFacts {
+  id: string
+  /** Where it has programs. */
+  path: string
+}
+
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Pulls it when this engine does not have it; `progress` is told how far that is. */
+export async function findImage(
+  engine: Engine,
+  name: string,
+  signal: AbortSignal,
+  progress: (line: string) => void,
+): Promise<ImageFacts> {
+  let seen = await ifThere(engine.getImage(name).inspect())
+  if (seen === undefined) {
+    await pull(engine, name, signal, progress)
+    seen = await plainly(engine.getImage(name).inspect())
+  }
+  const path = (seen.Config.Env ?? []).find((one) => one.startsWith('PATH='))?.slice('PATH='.length)
+  return { id: seen.Id, path: path === undefined || path === '' ? defaultPath : path }
+}
+
+interface Line {
+  id?: string
+  error?: string
+  progressDetail?: { current?: number; total?: number }
+}
+
+async function pull(engine: Engine, name: string, signal: AbortSignal, progress: (line: string) => void) {
+  progress(`Pulling the image ${name}`)
+  // Without a tag an engine would fetch every one.
+  const whole = /[:@][^/]*$/.test(name) ? name : `${name}:latest`
+  const failed = (why: string, cause?: unknown) => new EngineError(`image ${name} cannot be had: ${why}`, { cause })
+  const stream = await engine.pull(whole, { abortSignal: signal }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    const { json, message } = error as { json?: { message?: string }; message?: string }
+    throw failed(statusOf(error) === 404 ? 'there is no such image' : (json?.message ?? message ?? ''), error)
+  })
+  const layers = new Map<string, { current: number; total: number }>()
+  let shown = ''
+  const onLine = ({ id, progressDetail }: Line) => {
+    const { current, total } = progressDetail ?? {}
+    if (id === undefined || current === undefined || total === undefined) return
+    layers.set(id, { current, total })
+    const line = `Pulling the image ${name}: ${megabytes(layers)}`
+    if (line !== shown) progress((shown = line))
+  }
+  await new Promise<void>((resolve, reject) => {
+    engine.modem.followProgress(
+      stream,
+      (error: unknown, lines: Line[] = []) => {
+        const wrong = error instanceof Error ? error.message : lines.find((line) => line.error !== undefined)?.error
+        if (signal.aborted) reject(signal.reason as Error)
+        else if (wrong !== undefined) reject(failed(wrong, error))
+        else resolve()
+      },
+      onLine,
+    )
+  })
+}
+
+function megabytes(layers: ReadonlyMap<string, { current: number; total: number }>): string {
+  const sum = (part: 'current' | 'total') => [...layers.values()].reduce((all, layer) => all + layer[part], 0)
+  return `${Math.floor(sum('current') / 1e6)} of ${Math.ceil(sum('total') / 1e6)} MB`
+}

@@ -1,0 +1,159 @@
+/*
+ * A real engine for tests: a dockerd of its own, with its own socket, data and containers, that touches no network, no
+ * firewall rule and nothing of another engine on this machine. Its images are made of programs of this machine, because
+ * tests ask no registry.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { access, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Engine, openEngine } from '@parley/sandbox/docker/engine'
+
+export interface TestingEngine {
+  engine: Engine
+  /** As in DOCKER_HOST. */
+  host: string
+  /** Shell, git and the usual programs, of this machine. */
+  image: string
+  /** BusyBox and nothing else; undefined where this machine has no static one. */
+  busyboxImage: string | undefined
+  stop(): Promise<void>
+}
+
+const run = promisify(execFile)
+const upMs = 30_000
+const downMs = 15_000
+
+const programs =
+  'sh bash git rg awk base64 basename cat chmod cp cut date diff dirname dd env expr false find grep head hostname id kill ln ls mkdir mkfifo mktemp mount mv printf ps pwd readlink rm rmdir sed seq setsid sleep sort stat stty tail tee test timeout touch tr true uname uniq unshare wc whoami xargs yes'
+
+/** Why this machine cannot run one; undefined when it can. */
+export async function engineLacks(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'needs Linux'
+  if (process.getuid?.() !== 0) return 'needs root'
+  if ((await which('dockerd')) === undefined) return 'dockerd is not installed (package docker.io)'
+  return undefined
+}
+
+/** A BusyBox without libraries. */
+export async function busybox(): Promise<string | undefined> {
+  const path = await which('busybox')
+  if (path === undefined) return undefined
+  const { stdout } = await run('ldd', [path]).catch(() => ({ stdout: '' }))
+  return stdout.includes('=>') ? undefined : path
+}
+
+export async function startEngine(): Promise<TestingEngine> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-engine-'))
+  const host = `unix://${folder}/docker.sock`
+  const daemon = await startDaemon(folder, host)
+  const engine = openEngine(host)
+  const stop = async () => {
+    await endDaemon(daemon)
+    await unmountBelow(folder)
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await answering(engine, daemon)
+    const image = await importImage(engine, folder, 'parley-test/host:1', hostRoot)
+    const small = (await busybox()) === undefined ? undefined : 'parley-test/busybox:1'
+    if (small !== undefined) await importImage(engine, folder, small, busyboxRoot)
+    return { engine, host, image, busyboxImage: small, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startDaemon(folder: string, host: string): Promise<ChildProcess> {
+  const at = (name: string) => join(folder, name)
+  const alone = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false']
+  const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('pid'), '-H', host]
+  const args = [...alone, ...places, '--oom-score-adjust', '0']
+  const program = (await which('dockerd')) ?? 'dockerd'
+  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` }
+  const daemon = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env, detached: true })
+  daemon.on('error', () => undefined) // `answering` tells
+  return daemon
+}
+
+async function answering(engine: Engine, daemon: ChildProcess): Promise<void> {
+  let said = ''
+  daemon.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2000)))
+  const deadline = performance.now() + upMs
+  for (;;) {
+    if (await engine.ping().catch(() => false)) return
+    if (daemon.exitCode !== null || daemon.pid === undefined || performance.now() > deadline)
+      throw new Error(`dockerd did not start: ${said}`)
+    await sleep(50)
+  }
+}
+
+/** With TERM it ends its containers and their helpers. */
+async function endDaemon(daemon: ChildProcess): Promise<void> {
+  if (daemon.pid === undefined || daemon.exitCode !== null) return
+  const gone = new Promise<void>((resolve) => daemon.once('exit', () => resolve()))
+  daemon.kill('SIGTERM')
+  await Promise.race([gone, sleep(downMs, undefined, { ref: false })])
+  if (daemon.exitCode === null) daemon.kill('SIGKILL')
+  await gone
+}
+
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '')
+  for (const mount of mounts.filter((path) => path.startsWith(`${folder}/`)).reverse())
+    await run('umount', ['-l', mount]).catch(() => undefined)
+}
+
+async function importImage(engine: Engine, folder: string, name: string, fill: (root: string) => Promise<void>) {
+  const root = await mkdtemp(join(folder, 'root-'))
+  for (const part of ['bin', 'etc', 'home', 'proc', 'tmp', 'usr', 'var']) await mkdir(join(root, part))
+  await fill(root)
+  const tar = spawn('tar', ['-C', root, '--owner=0', '--group=0', '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [repo = '', tag] = name.split(':')
+  const answer = await engine.importImage(tar.stdout, { repo, tag })
+  await new Promise<void>((resolve, reject) => {
+    engine.modem.followProgress(answer, (error: unknown) => (error instanceof Error ? reject(error) : resolve()))
+  })
+  await rm(root, { recursive: true })
+  return name
+}
+
+/** Programs of this machine with their libraries. */
+async function hostRoot(root: string): Promise<void> {
+  const found = await Promise.all(programs.split(' ').map(async (name) => [name, await which(name)] as const))
+  const libraries = new Set<string>()
+  for (const [name, path] of found) {
+    if (path === undefined) continue
+    const { stdout } = await run('ldd', [path]).catch(() => ({ stdout: '' }))
+    for (const library of stdout.match(/\/\S+/g) ?? []) libraries.add(library)
+    await copyFile(await realpath(path), join(root, 'bin', name))
+  }
+  for (const library of libraries) {
+    await mkdir(join(root, dirname(library)), { recursive: true })
+    await copyFile(library, join(root, library))
+  }
+}
+
+async function busyboxRoot(root: string): Promise<void> {
+  await copyFile((await busybox()) ?? '', join(root, 'bin', 'busybox'))
+  const { stdout } = await run(join(root, 'bin', 'busybox'), ['--list'])
+  for (const applet of stdout.trim().split('\n'))
+    if (applet !== 'busybox') await symlink('busybox', join(root, 'bin', applet))
+}
+
+async function which(name: string): Promise<string | undefined> {
+  for (const folder of [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']) {
+    const path = join(folder, name)
+    if (
+      await access(path).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path
+  }
+  return undefined
+}
