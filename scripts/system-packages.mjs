@@ -10,15 +10,20 @@ const packages = {
   git: ['git'],
   ripgrep: ['rg'],
   chromium: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+  'docker.io': ['dockerd'],
+  'busybox-static': ['busybox'],
 }
 
-/** What a server needs here: sandboxes in an engine or a cluster bring their own programs. */
-export const serverPrograms = (env = process.env) =>
-  env.PARLEY_ROLE === 'api' || env.PARLEY_SANDBOX === 'docker' || env.PARLEY_SANDBOX === 'kubernetes'
-    ? []
-    : ['bubblewrap', 'socat', 'git', 'ripgrep']
+/** What a server needs here: containers bring their own programs, but for the one that carries their way out. */
+export function serverPrograms(env = process.env) {
+  if (env.PARLEY_ROLE === 'api') return []
+  return env.PARLEY_SANDBOX === 'docker' ? ['socat'] : ['bubblewrap', 'socat', 'git', 'ripgrep']
+}
 
 export const testPrograms = ['bubblewrap', 'socat', 'git', 'ripgrep', 'chromium']
+
+/** A container engine for its driver's tests: where it cannot be installed, they are skipped. */
+export const testExtras = ['docker.io', 'busybox-static']
 
 /** @param {readonly string[]} names keys of `packages` */
 export async function installMissing(names) {
@@ -34,8 +39,17 @@ export async function installMissing(names) {
   if (still.length > 0) throw new SetupError(`Installed, but not found in PATH: ${still.join(', ')}`)
 }
 
+/** As `installMissing`, for what can be done without. */
+export async function installExtras(names) {
+  if (!isDebian() || process.getuid?.() !== 0) return
+  await installMissing(names).catch((error) => {
+    if (!(error instanceof SetupError)) throw error
+    process.stdout.write(`${error.message}\nGoing on without.\n`)
+  })
+}
+
 function isFound(name) {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/bin']
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/bin', '/usr/sbin']
   return packages[name].some((program) => folders.some((folder) => isExecutable(join(folder, program))))
 }
 

@@ -9,7 +9,12 @@ import { probes } from './probes.ts'
 const mebibyte = 2 ** 20
 
 /** Starts a sandbox, proves on it what sandboxes are promised to be, and removes it. The error, when it did not start. */
-export async function tryCanary(driver: Driver, image: string | null, signal: AbortSignal): Promise<Finding[] | Error> {
+export async function tryCanary(
+  driver: Driver,
+  image: string | null,
+  signal: AbortSignal,
+  progress?: (line: string) => void,
+): Promise<Finding[] | Error> {
   const spec: SandboxSpec = {
     id: randomUUID(),
     image,
@@ -18,7 +23,7 @@ export async function tryCanary(driver: Driver, image: string | null, signal: Ab
     workingDir: '/workspace',
   }
   try {
-    await driver.start(spec, signal)
+    await driver.start(spec, signal, progress)
     const hands = await driver.hands(spec.id)
     return [fine('a sandbox starts'), ...(await probe(hands, signal)), ...(await egress(hands, signal))]
   } catch (error) {

@@ -37,8 +37,8 @@ export interface Seen {
 }
 
 export interface Driver {
-  readonly kind: 'process' | 'docker' | 'kubernetes'
-  /** Proves that this machine can isolate; the reason when it cannot. Runs once at boot. */
+  readonly kind: 'process' | 'docker'
+  /** Proves that this machine can isolate; the reason when it cannot. Runs once at boot, and when somebody asks. */
   doctor(signal: AbortSignal): Promise<Finding[]>
   /** Makes it or, when its files are there but nothing runs (a restart of the machine), runs it again. Resolves when usable. */
   start(spec: SandboxSpec, signal: AbortSignal, progress?: (line: string) => void): Promise<void>

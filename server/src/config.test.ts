@@ -40,6 +40,8 @@ test('every variable has its effect', () => {
     DATABASE_URL: 'postgres://ada:pw@db/parley',
     PARLEY_ROLE: 'agent',
     PARLEY_SANDBOX: 'docker',
+    PARLEY_SANDBOX_IMAGE: 'registry.example.org:5000/team/tools:2',
+    DOCKER_HOST: 'unix:///run/user/1000/docker.sock',
     PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'on',
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     PARLEY_OWNER_API_KEY: key,
@@ -58,6 +60,8 @@ test('every variable has its effect', () => {
     databaseUrl: 'postgres://ada:pw@db/parley',
     role: 'agent',
     sandbox: 'docker',
+    sandboxImage: 'registry.example.org:5000/team/tools:2',
+    dockerHost: 'unix:///run/user/1000/docker.sock',
     unisolated: true,
     secretKey: Buffer.alloc(32, 7),
     ownerApiKey: key,
@@ -113,7 +117,9 @@ test('a bad value stops the start with one line that names the variable', () => 
   refuses({ PARLEY_BASE_URL: 'https://example.org/parley' }, /^PARLEY_BASE_URL: .*no path/)
   refuses({ DATABASE_URL: 'mysql://db/x' }, /^DATABASE_URL: /)
   refuses({ PARLEY_ROLE: 'boss' }, /^PARLEY_ROLE: must be one of all, api, agent/)
-  refuses({ PARLEY_SANDBOX: 'vm' }, /^PARLEY_SANDBOX: must be one of process, docker, kubernetes/)
+  refuses({ PARLEY_SANDBOX: 'kubernetes' }, /^PARLEY_SANDBOX: must be one of process, docker \(it is "kubernetes"\)$/)
+  refuses({ PARLEY_SANDBOX_IMAGE: '--privileged' }, /^PARLEY_SANDBOX_IMAGE: must be an image/)
+  refuses({ DOCKER_HOST: 'tcp://10.0.0.1:2375' }, /^DOCKER_HOST: .*on this machine/)
   refuses({ PARLEY_APPS_URL: 'https://apps.example.org' }, /^PARLEY_APPS_URL: must be a URL with a star/)
   refuses({ PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'yes' }, /^PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: must be on or off/)
   refuses({ PARLEY_V0: 'true' }, /^PARLEY_V0: must be on or off/)

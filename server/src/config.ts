@@ -96,6 +96,11 @@ const LimitsFile = z.string().transform((path, context): { path: string; limits:
   }
 })
 
+const sandboxKinds = ['process', 'docker'] as const
+/** Git, compilers and the usual programs. */
+const usualImage = 'buildpack-deps:bookworm'
+const imageReference = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
+
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
 
@@ -108,7 +113,15 @@ const Environment = z.object({
   PARLEY_DATA_DIR: z.string().default('./data'),
   DATABASE_URL: DatabaseUrl.optional(),
   PARLEY_ROLE: oneOf(['all', 'api', 'agent']).default('all'),
-  PARLEY_SANDBOX: oneOf(['process', 'docker', 'kubernetes']).default('process'),
+  PARLEY_SANDBOX: oneOf(sandboxKinds).default('process'),
+  PARLEY_SANDBOX_IMAGE: z
+    .string()
+    .regex(imageReference, 'must be an image such as debian:bookworm')
+    .default(usualImage),
+  DOCKER_HOST: z
+    .string()
+    .startsWith('unix:///', 'must be unix:///path: the engine has to run on this machine')
+    .optional(),
   PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: Switch.default(false),
   PARLEY_SECRET_KEY: SecretKey.optional(),
   PARLEY_OWNER_API_KEY: OwnerApiKey.optional(),
@@ -157,7 +170,11 @@ export interface Config {
   /** Null: the embedded PostgreSQL in the data folder. */
   readonly databaseUrl: string | null
   readonly role: 'all' | 'api' | 'agent'
-  readonly sandbox: 'process' | 'docker' | 'kubernetes'
+  readonly sandbox: (typeof sandboxKinds)[number]
+  /** Image of a sandbox that asks for none; the process driver has no images. */
+  readonly sandboxImage: string
+  /** Where the container engine listens: `unix:///path`. */
+  readonly dockerHost: string
   /** Run sandboxes as plain processes although nothing separates them from this machine. */
   readonly unisolated: boolean
   /** 32 bytes; null: those of `secret.key` in the data folder. */
@@ -194,6 +211,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: values.DATABASE_URL ?? null,
     role: values.PARLEY_ROLE,
     sandbox: values.PARLEY_SANDBOX,
+    sandboxImage: values.PARLEY_SANDBOX_IMAGE,
+    dockerHost: values.DOCKER_HOST ?? 'unix:///var/run/docker.sock',
     unisolated: values.PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED,
     secretKey: values.PARLEY_SECRET_KEY ?? null,
     ownerApiKey: values.PARLEY_OWNER_API_KEY ?? null,

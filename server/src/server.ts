@@ -1,7 +1,5 @@
 import { finishSso } from '@parley/contract/users'
 import { offeredForges } from '@parley/forge/forges'
-import type { Driver } from '@parley/sandbox/driver'
-import { processDriver } from '@parley/sandbox/process/driver'
 import { type Clock, systemClock } from '@parley/store/clock'
 import { type Connection, openDatabase } from '@parley/store/database'
 import { openJobs } from '@parley/store/jobs'
@@ -66,6 +64,7 @@ import { modelService } from './models/service.ts'
 import { modelTrier } from './models/try.ts'
 import { pageFolder } from './page-folder.ts'
 import { authorship } from './sandboxes/authorship.ts'
+import { openDriver } from './sandboxes/driver.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
 import { portLinks } from './sandboxes/port-links.ts'
@@ -197,14 +196,9 @@ export async function openServer({
 
   const sandboxRows = sandboxStore(database)
   const gate = sandboxGate({ store: sandboxRows, git })
-  const driver: Driver = processDriver({
-    stateDir,
-    runtimeDir,
-    egress: { gate, dial: way.dial },
-    unisolated: config.unisolated,
-    spares: { most: limits.sandboxes.warm, workingDir: builtInSpec.root, limits: limits.sandbox },
-    log: (line) => log.debug(line),
-  })
+  const egress = { gate, dial: way.dial }
+  const spares = { most: limits.sandboxes.warm, workingDir: builtInSpec.root, limits: limits.sandbox }
+  const driver = openDriver(config, { stateDir, runtimeDir, egress, spares, log: (line) => log.debug(line) })
   const links = portLinks({
     secret: pepper,
     baseUrl,

@@ -19,6 +19,8 @@ export interface TestingEngine {
   image: string
   /** BusyBox and nothing else; undefined where this machine has no static one. */
   busyboxImage: string | undefined
+  /** The files of an image, as a tar. */
+  filesOf(image: string): Promise<Buffer>
   stop(): Promise<void>
 }
 
@@ -60,7 +62,7 @@ export async function startEngine(): Promise<TestingEngine> {
     const image = await importImage(engine, folder, 'parley-test/host:1', hostRoot)
     const small = (await busybox()) === undefined ? undefined : 'parley-test/busybox:1'
     if (small !== undefined) await importImage(engine, folder, small, busyboxRoot)
-    return { engine, host, image, busyboxImage: small, stop }
+    return { engine, host, image, busyboxImage: small, filesOf: (name) => filesOf(engine, name), stop }
   } catch (error) {
     await stop()
     throw error
@@ -73,8 +75,8 @@ async function startDaemon(folder: string, host: string): Promise<ChildProcess> 
   const places = ['--data-root', at('data'), '--exec-root', at('exec'), '--pidfile', at('pid'), '-H', host]
   const args = [...alone, ...places, '--oom-score-adjust', '0']
   const program = (await which('dockerd')) ?? 'dockerd'
-  const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` }
-  const daemon = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env, detached: true })
+  const env = { ...process.env, NO_PROXY: '127.0.0.1', PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` }
+  const daemon = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
   daemon.on('error', () => undefined) // `answering` tells
   return daemon
 }
@@ -119,6 +121,14 @@ async function importImage(engine: Engine, folder: string, name: string, fill: (
   })
   await rm(root, { recursive: true })
   return name
+}
+
+async function filesOf(engine: Engine, image: string): Promise<Buffer> {
+  const container = await engine.createContainer({ Image: image, Cmd: ['true'] })
+  const parts: Buffer[] = []
+  for await (const part of await container.export()) parts.push(part as Buffer)
+  await container.remove()
+  return Buffer.concat(parts)
 }
 
 /** Programs of this machine with their libraries. */

@@ -3,7 +3,12 @@ import type { Driver, Finding } from '../driver.ts'
 import { type Engine, type EngineFacts, engineFacts } from './engine.ts'
 
 /** Asks the engine, then starts a canary and proves on it what sandboxes are promised to be. */
-export async function doctor(driver: Driver, engine: Engine, image: string, signal: AbortSignal): Promise<Finding[]> {
+export async function doctor(
+  driver: Driver,
+  engine: Engine,
+  { image, log }: { image: string; log: (line: string) => void },
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const facts = await engineFacts(engine).catch((error: Error) => error)
   if (facts instanceof Error)
     return [
@@ -16,7 +21,7 @@ export async function doctor(driver: Driver, engine: Engine, image: string, sign
     },
     ...limitFindings(facts),
   ]
-  const found = await tryCanary(driver, image, signal)
+  const found = await tryCanary(driver, image, signal, log)
   if (!(found instanceof Error)) return [...about, ...found]
   const fix = found.message.startsWith('image ')
     ? `pull or build it (docker pull ${image}), or name another one with PARLEY_SANDBOX_IMAGE`

@@ -236,7 +236,7 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
     start,
     resume: start,
     look,
-    doctor: (signal) => doctor(driver, engine, options.image, signal),
+    doctor: (signal) => doctor(driver, engine, options, signal),
     async list() {
       await prepare()
       const names = (await readdir(stateDir)).filter(isSandboxId)

@@ -16,7 +16,7 @@ export async function serveUntilStopped(config: Config): Promise<number> {
   const stopped = stopSignal()
   const log = openLog(config.logLevel)
   // Looked at while the database starts; a sandbox is needed later.
-  const examined = examine(config)
+  const examined = examine(config, tell)
   examined.catch(() => {})
   const ground = await openGround(config, tell)
   try {

@@ -35,17 +35,16 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
   }
 
   /** Its folder is on the machine of another server, which alone can open it. */
-  const elsewhere = (row: SandboxRow): boolean =>
-    driver.kind === 'process' && row.replica !== null && row.replica !== replica
+  const elsewhere = (row: SandboxRow): boolean => row.replica !== null && row.replica !== replica
 
   /** One opening at a time for each sandbox, whoever asks. */
-  function open(id: string, signal: AbortSignal): Promise<void> {
-    const going = opening.get(id) ?? openNow(id, signal).finally(() => opening.delete(id))
+  function open(id: string, signal: AbortSignal, tell?: (line: string) => void): Promise<void> {
+    const going = opening.get(id) ?? openNow(id, signal, tell).finally(() => opening.delete(id))
     opening.set(id, going)
     return going
   }
 
-  async function openNow(id: string, signal: AbortSignal): Promise<void> {
+  async function openNow(id: string, signal: AbortSignal, tell: (line: string) => void = () => {}): Promise<void> {
     const row = await store.get(id)
     if (row === undefined || row.wanted === 'removed') throw new Problem('gone', 'The sandbox no longer exists.')
     if (row.status === 'ERROR') throw new Problem('sandbox_error', row.status_detail ?? undefined)
@@ -55,7 +54,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     if (seen.state === 'missing' && row.status !== 'STARTING') return lost(row)
     try {
       if (seen.state === 'paused') await driver.resume(await wanted(row), signal)
-      else await driver.start(await wanted(row), signal)
+      else await driver.start(await wanted(row), signal, nowAndThen(tell))
     } catch (error) {
       if (row.status === 'STARTING') await failed(row, error)
       throw error
@@ -79,4 +78,16 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
   }
 
   return open
+}
+
+const pauseMs = 2_000
+
+/** Of what is said in quick succession the first is heard, and the next after a while. */
+function nowAndThen(tell: (line: string) => void): (line: string) => void {
+  let last = -Infinity
+  return (line) => {
+    if (performance.now() - last < pauseMs) return
+    last = performance.now()
+    tell(line)
+  }
 }

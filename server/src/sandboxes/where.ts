@@ -1,22 +1,19 @@
 import { sandboxAllows } from '@parley/contract/sandboxes'
-import type { Driver } from '@parley/sandbox/driver'
 import type { SandboxRow, SandboxStore } from './store.ts'
 
 interface Parts {
   store: SandboxStore
-  driver: Driver
   replica: string
 }
 
-/** Which server reaches which sandbox: one of the process driver is reached by the server that holds it. */
-export function whereOf({ store, driver, replica }: Parts) {
-  const isHere = (row: Pick<SandboxRow, 'replica'>) =>
-    driver.kind !== 'process' || row.replica === null || row.replica === replica
+/** Which server reaches which sandbox: its files are on the machine of the server that holds it. */
+export function whereOf({ store, replica }: Parts) {
+  const isHere = (row: Pick<SandboxRow, 'replica'>) => row.replica === null || row.replica === replica
 
   return {
     /** The server that work in this sandbox has to be done by; null: any. */
     async keeper(id: string | null): Promise<string | null> {
-      if (id === null || driver.kind !== 'process') return null
+      if (id === null) return null
       return (await store.many([id]))[0]?.replica ?? null
     },
 

@@ -1,13 +1,13 @@
 import { Problem } from '@parley/contract/problems'
 import type { StartRequestEcho } from '@parley/contract/start-request'
-import { startEnded, type StartTask, type StartTaskStatus } from '@parley/contract/start-tasks'
+import { startEnded, type StartTask } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
 import type { Cursor } from '@parley/store/page'
 import type { Seal } from '@parley/store/seal'
 import type { Wake } from '@parley/store/wake'
 import { startJob, startTopic } from '../topics.ts'
-import type { StartTaskRow, StartTaskStore, TaskFilters, TaskSort } from './store.ts'
+import type { Passed, StartTaskRow, StartTaskStore, TaskFilters, TaskSort } from './store.ts'
 import { taskSortColumn } from './store.ts'
 
 /** How far a start has come: the row that the start writes and everybody reads. */
@@ -29,7 +29,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
   /** As it was at its n-th status: what was not known then is not in it. */
   function view(
     row: StartTaskRow,
-    passed: { status: StartTaskStatus; at: string } = { status: row.status, at: row.updated_at },
+    passed: Passed = { ...row.log.at(-1), status: row.status, at: row.updated_at },
   ): StartTask {
     const ready = passed.status === 'READY'
     return {
@@ -37,7 +37,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       created_by_user_id: row.owner_id,
       request: row.request,
       status: passed.status,
-      detail: passed.status === 'ERROR' ? row.detail : null,
+      detail: passed.status === 'ERROR' ? row.detail : (passed.detail ?? null),
       app_conversation_id: ready ? row.conversation_id : null,
       sandbox_id: ready ? row.sandbox_id : null,
       agent_server_url: ready ? `${baseUrl}/api/v1` : null,
@@ -82,7 +82,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       })
     },
 
-    /** Every status from the first, each once and in order, until the start is over. */
+    /** Every status from the first, in order, each once and again with each new detail, until the start is over. */
     async *follow(id: string, signal: AbortSignal): AsyncGenerator<StartTask> {
       let last: StartTaskRow | undefined
       const read = async (from: number) => {
@@ -101,6 +101,12 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       const row = await store.pass(...said)
       wake.tell(startTopic(said[0]))
       return row
+    },
+
+    /** What a status that takes long is about: a detail of it, for whoever watches. */
+    async tell(...said: Parameters<StartTaskStore['tell']>): Promise<void> {
+      await store.tell(...said)
+      wake.tell(startTopic(said[0]))
     },
 
     async many(owner: string, ids: readonly string[]): Promise<(StartTask | null)[]> {

@@ -67,7 +67,11 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       if (task.sandbox_id === null) throw new Error('the start has no sandbox')
       const { selected_repository: repository, git_provider: kind } = task.request
       if (repository !== null && kind !== null) await sandboxes.allow(task.sandbox_id, kind, repository)
-      await sandboxes.ready(task.sandbox_id, signal)
+      await sandboxes.ready(
+        task.sandbox_id,
+        signal,
+        (line) => void tasks.tell(task.id, task.status, line).catch(() => {}),
+      )
     },
 
     async PREPARING_REPOSITORY(task, signal, known) {

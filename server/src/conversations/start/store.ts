@@ -8,6 +8,8 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 export interface Passed {
   status: StartTaskStatus
   at: string
+  /** What it was about, where it took long. */
+  detail?: string
 }
 
 /** Something to be told in the conversation once there is one. */
@@ -129,6 +131,13 @@ function startTaskRows(database: Database) {
           updated_at = ${at}
         where id = ${id} and status not in ('READY', 'ERROR') returning *`)
       return rows[0]
+    },
+
+    /** What it is about, while it stays in this status. */
+    async tell(id: string, status: StartTaskStatus, detail: string): Promise<void> {
+      const told = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', date_trunc('milliseconds', now()), 'detail', ${detail}::text))`
+      await sql`update start_task set log = log || ${told}, updated_at = date_trunc('milliseconds', now())
+        where id = ${id} and status = ${status}`.execute(db)
     },
 
     async page(
