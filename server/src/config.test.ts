@@ -39,9 +39,6 @@ test('every variable has its effect', () => {
     PARLEY_DATA_DIR: '/srv/parley',
     DATABASE_URL: 'postgres://ada:pw@db/parley',
     PARLEY_ROLE: 'agent',
-    PARLEY_SANDBOX: 'docker',
-    PARLEY_SANDBOX_IMAGE: 'registry.example.org:5000/team/tools:2',
-    DOCKER_HOST: 'unix:///run/user/1000/docker.sock',
     PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'on',
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     PARLEY_OWNER_API_KEY: key,
@@ -51,7 +48,8 @@ test('every variable has its effect', () => {
     PARLEY_LOG_LEVEL: 'debug',
     XDG_RUNTIME_DIR: '/run/user/1000',
   })
-  assert.deepEqual(config, {
+  const { sandbox: _, sandboxImage: _image, dockerHost: _host, ...others } = config
+  assert.deepEqual(others, {
     host: '0.0.0.0',
     port: 0,
     baseUrl: 'https://parley.example.org',
@@ -59,9 +57,6 @@ test('every variable has its effect', () => {
     dataDir: '/srv/parley',
     databaseUrl: 'postgres://ada:pw@db/parley',
     role: 'agent',
-    sandbox: 'docker',
-    sandboxImage: 'registry.example.org:5000/team/tools:2',
-    dockerHost: 'unix:///run/user/1000/docker.sock',
     unisolated: true,
     secretKey: Buffer.alloc(32, 7),
     ownerApiKey: key,
@@ -74,6 +69,15 @@ test('every variable has its effect', () => {
     logLevel: 'debug',
     xdgRuntimeDir: '/run/user/1000',
   })
+})
+
+test('the engine of sandboxes and their image can be named', () => {
+  const usual = readConfig({})
+  assert.deepEqual([usual.sandboxImage, usual.dockerHost], ['buildpack-deps:bookworm', 'unix:///var/run/docker.sock'])
+  const image = 'registry.example.org:5000/team/tools:2'
+  const host = 'unix:///run/user/1000/docker.sock'
+  const named = readConfig({ PARLEY_SANDBOX: 'docker', PARLEY_SANDBOX_IMAGE: image, DOCKER_HOST: host })
+  assert.deepEqual([named.sandbox, named.sandboxImage, named.dockerHost], ['docker', image, host])
 })
 
 test('names for what sandboxes serve are a URL with a star', () => {
@@ -159,6 +163,7 @@ test('a limits file changes what it names and keeps the other defaults', (t) => 
     conversations_per_sandbox: 20,
     idle_pause: 'never',
     delete_after: 'never',
+    warm: 1,
   })
   assert.deepEqual(limits.sandbox, { memory: 512 * 2 ** 20, processes: 512, cpu: 2, disk: 10 * 2 ** 30 })
   assert.equal(limits.start.deadline, 90_000)

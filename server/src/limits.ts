@@ -128,7 +128,15 @@ const saidIn = (limits: Limits): unknown =>
     return sizes.has(name) ? inUnits(value, sizeUnits) : inUnits(value, durationUnits)
   })
 
-const plainNumbers = new Set(['per_user', 'conversations_per_sandbox', 'processes', 'cpu', 'requests', 'default'])
+const plainNumbers = new Set([
+  'per_user',
+  'conversations_per_sandbox',
+  'warm',
+  'processes',
+  'cpu',
+  'requests',
+  'default',
+])
 const sizes = new Set(['memory', 'disk', 'size', 'file'])
 
 /** In the largest unit that keeps it whole. */
