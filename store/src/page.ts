@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { Problem } from '@parley/contract/problems'
 
 /** Where a page ended: the values of the sort columns in its last row. */
@@ -15,7 +15,7 @@ const macBytes = 16
 
 /** Page ids signed with a key made from the newest key-encryption key; those of the other keys are still read. */
 export function openCursor(keks: readonly Uint8Array[]): Cursor {
-  const keys = keks.map((kek) => Buffer.from(hkdfSync('sha256', kek, '', 'parley page id', 32)))
+  const keys = keks.map((kek) => createSecretKey(Buffer.from(hkdfSync('sha256', kek, '', 'parley page id', 32))))
   const [newest] = keys
   if (!newest) throw new Error('A page id needs a key.')
   return {
@@ -35,7 +35,7 @@ export function openCursor(keks: readonly Uint8Array[]): Cursor {
   }
 }
 
-function sign(key: Buffer, query: string, body: Buffer): Buffer {
+function sign(key: KeyObject, query: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(Buffer.byteLength(query))
   return createHmac('sha256', key).update(length).update(query).update(body).digest().subarray(0, macBytes)

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Database } from './database.ts'
 
@@ -38,7 +38,7 @@ interface Tables {
 
 interface DataKey {
   version: number
-  key: Buffer
+  key: KeyObject
 }
 
 const mostCached = 2_000
@@ -123,7 +123,7 @@ async function load(
   let query = db.selectFrom('owner_key').selectAll().where('owner', '=', owner)
   query = version === 'newest' ? query.orderBy('version', 'desc').limit(1) : query.where('version', '=', version)
   const row = await query.executeTakeFirst()
-  if (row) return { version: row.version, key: unwrap(keys, row) }
+  if (row) return { version: row.version, key: createSecretKey(unwrap(keys, row)) }
   if (version !== 'newest') throw new Error('The data key of this text is no more.')
   const kek = keys.get(newest)
   if (!kek) throw new Error('No key-encryption key is loaded.')
@@ -178,13 +178,13 @@ async function rewrapAll(database: Database, keys: Map<string, Uint8Array>, newe
   }
 }
 
-function encrypt(key: Uint8Array, context: (string | number)[], plain: Buffer): string {
+function encrypt(key: Uint8Array | KeyObject, context: (string | number)[], plain: Buffer): string {
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(JSON.stringify(context)))
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url')
 }
 
-function decrypt(key: Uint8Array, context: (string | number)[], sealed: string): Buffer {
+function decrypt(key: Uint8Array | KeyObject, context: (string | number)[], sealed: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < 28) throw new Error('The sealed text is cut short.')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })

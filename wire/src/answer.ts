@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -19,7 +19,7 @@ export function encoder(endpoint: AnyEndpoint): (value: unknown) => string {
 }
 
 /** Strong: equal for equal bytes. */
-export const etagOf = (text: string) => `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
+export const etagOf = (text: string) => `"${hash('sha256', text, 'base64url').slice(0, 27)}"`
 
 /** True when one of the tags in `If-None-Match` names this one (weakly compared, as RFC 9110 wants it). */
 export const matches = (header: string, etag: string) =>

@@ -4,7 +4,8 @@ import type { GitProvider } from '@parley/contract/git-provider'
 import type { Failure } from '@parley/contract/metrics'
 import type { AgentType, Trigger } from '@parley/contract/start-request'
 import { type Database, json } from '@parley/store/database'
-import { type ExpressionBuilder, sql } from 'kysely'
+import { together } from '@parley/store/together'
+import { CompiledQuery, type ExpressionBuilder, sql } from 'kysely'
 import type { Usages } from './metrics.ts'
 
 export interface ConversationRow {
@@ -109,6 +110,11 @@ const columns = [
   'h.metrics',
 ] as const
 
+/** The most frequent read of all, as text so that it is neither built nor planned anew. */
+const getText = `select ${columns.join(', ')},
+    array(select k.id from conversation k where k.parent_id = c.id order by k.created_at) as children
+  from conversation c join conversation_head h on h.conversation_id = c.id where c.id = any($1::uuid[])`
+
 export function conversationStore(database: Database) {
   const db = database.withTables<Tables>()
   const whole = () =>
@@ -121,6 +127,11 @@ export function conversationStore(database: Database) {
           'children',
         ),
       )
+
+  const byId = together(
+    async (ids: readonly string[]) => (await db.executeQuery<Whole>(CompiledQuery.raw(getText, [ids]))).rows,
+    (row) => row.id,
+  )
 
   return {
     /** False when the id is taken, by a living conversation or by a deleted one. */
@@ -151,8 +162,10 @@ export function conversationStore(database: Database) {
       })
     },
 
-    get: (owner: string, id: string): Promise<Whole | undefined> =>
-      whole().where('c.id', '=', id).where('c.owner_id', '=', owner).executeTakeFirst(),
+    async get(owner: string, id: string): Promise<Whole | undefined> {
+      const row = await byId(id)
+      return row?.owner_id === owner ? row : undefined
+    },
 
     /** Whoever owns it: for the workers. */
     forWork: async (id: string): Promise<(ConversationRow & HeadRow) | undefined> =>

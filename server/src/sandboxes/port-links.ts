@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { ExposedUrl } from '@parley/contract/sandboxes'
 import type { Clock } from '@parley/store/clock'
 
@@ -44,7 +44,7 @@ const macBytes = 9
 const minute = 60_000
 
 export function portLinks({ secret, baseUrl, appsUrl, lifeMs, clock }: Parts) {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'parley port links', 32))
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'parley port links', 32)))
   const mac = (body: Buffer): Buffer => createHmac('sha256', key).update(body).digest().subarray(0, macBytes)
   const names = appsUrl ?? localNames(baseUrl)
   const suffix = names === null ? null : new URL(names.replace('*.', '')).hostname

@@ -1,8 +1,9 @@
 import type { GitProvider } from '@parley/contract/git-provider'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
 import type { Database } from '@parley/store/database'
+import { together } from '@parley/store/together'
 import { type Transactional, transactional } from '@parley/store/transactional'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 
 export interface SandboxRow {
   id: string
@@ -29,6 +30,9 @@ interface Tables {
 /** What others want to know of a sandbox. */
 export type Seen = 'id' | 'status' | 'wanted' | 'status_detail' | 'replica'
 
+/** Asked with every conversation that is read. */
+const seenText = 'select id, status, wanted, status_detail, replica from sandbox where id = any($1::uuid[])'
+
 type Change = Partial<Pick<SandboxRow, 'wanted' | 'status' | 'status_detail' | 'status_until' | 'replica'>>
 
 type Rows = ReturnType<typeof sandboxRows>
@@ -38,6 +42,11 @@ export const sandboxStore = (database: Database): SandboxStore => transactional(
 
 function sandboxRows(database: Database) {
   const db = database.withTables<Tables>()
+  const seen = together(
+    async (ids: readonly string[]) =>
+      (await db.executeQuery<Pick<SandboxRow, Seen>>(CompiledQuery.raw(seenText, [ids]))).rows,
+    (row) => row.id,
+  )
   return {
     /** Nobody else counts, adds or resumes this owner's sandboxes until the transaction ends. */
     async lockOwner(owner: string): Promise<void> {
@@ -57,12 +66,9 @@ function sandboxRows(database: Database) {
     get: (id: string): Promise<SandboxRow | undefined> =>
       db.selectFrom('sandbox').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    many: (ids: readonly string[]): Promise<Pick<SandboxRow, Seen>[]> =>
-      db
-        .selectFrom('sandbox')
-        .select(['id', 'status', 'wanted', 'status_detail', 'replica'])
-        .where('id', 'in', [...ids, none])
-        .execute(),
+    async many(ids: readonly string[]): Promise<Pick<SandboxRow, Seen>[]> {
+      return (await Promise.all(ids.map(seen))).filter((row) => row !== undefined)
+    },
 
     ofOwner: (owner: string, ids: readonly string[]): Promise<SandboxRow[]> =>
       db
