@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { condensers } from '@parley/agent/condense/condensers'
+import { replay } from '@parley/agent/testing-replay'
+import type { Event, LogEvent } from '@parley/contract/events'
 import { begin, eventsOf, observations, ofKind, openHouse, rest, runs, says, until } from '../tools/house.ts'
 
 /* What stands around the agent: confirmations, hooks, a critic, and notes in the place of a long history. */
@@ -30,6 +33,12 @@ function terminal(command: string) {
 }
 function finishes() {
   return { tools: [{ name: 'finish', args: { message: 'Done.' } }] }
+}
+/** Nothing but the log is needed to come to the same log again. */
+async function assertReplays(events: readonly Event[], bounds?: Parameters<typeof replay>[1]): Promise<void> {
+  const { difference, compared } = await replay(events as unknown as LogEvent[], bounds)
+  assert.equal(difference, null, JSON.stringify(difference))
+  assert.ok(compared > 3)
 }
 const waiting = (id: string) =>
   until('it waits for a confirmation', 20_000, async () => {
@@ -62,6 +71,11 @@ test('of two actions one is confirmed with other arguments and one refused, each
   )
   assert.equal(rejected['rejection_reason'], 'not that one')
   assert.equal(ofKind(await eventsOf(ada, id), 'ObservationEvent').length, 1)
+  await until('the run has ended', 20_000, async () => {
+    const { execution_status } = await ada.conversations.get({ params: { id } })
+    return execution_status === 'idle'
+  })
+  await assertReplays(await eventsOf(ada, id))
 })
 
 test('with an analyzer only what is risky waits, and the action says why', async () => {
@@ -110,5 +124,6 @@ test('a history longer than the settings allow is replaced by notes, and counted
   const shown = await ada.conversations.get({ params: { id } })
   assert.ok(JSON.stringify(shown).length > 0)
   assert.ok(ofKind(events, 'LLMCallEvent').some((event) => event['usage_id'] === 'condenser'))
+  await assertReplays(events, { condenser: condensers.LLMSummarizingCondenser({ maxSize: 20 }) })
   await ada.settings.update({ body: { condenser_max_size: null } })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock as clock } from '@parley/store/clock'
-import { calls, memoryLog, noUsage, scriptedModel, testRun, userMessage, type ScriptedTurn } from '../testing.ts'
+import { calls, memoryLog, noUsage, says, scriptedModel, testRun, userMessage, type ScriptedTurn } from '../testing.ts'
 import { run } from './loop.ts'
 import type { Policy } from './policy.ts'
 
@@ -24,6 +24,14 @@ test('a budget of 1.00 stops before the call of 0.30 that would cross it, and wa
   assert.deepEqual([outcome.status, outcome.code, model.requests.length], ['error', 'MaxBudgetReached', 3])
   assert.deepEqual((await tried({ maxBudget: 1 }, 0.09)).notices, ['budget_warning'])
   assert.deepEqual(notices, [])
+})
+
+test('what was spent beside the log, as for a title, counts against the budget', async () => {
+  const log = memoryLog(clock)
+  log.arrive(userMessage('Go.'))
+  const model = scriptedModel([says('Done.')], { clock, cost: 0.3 })
+  const outcome = await run(testRun({ log, model, spentBeside: 0.8, policy: { maxBudget: 1 } }))
+  assert.deepEqual([outcome.code, model.requests.length], ['MaxBudgetReached', 0])
 })
 
 test('a price that nobody knows is told once when there is a budget', async () => {

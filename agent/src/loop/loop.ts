@@ -149,6 +149,8 @@ async function afterError(work: Work, error: unknown): Promise<Ending> {
 function prepare(options: RunOptions): Work {
   const { log, model, policy } = options
   const journal = openJournal(log, model.vision)
+  const spentBeside = options.spentBeside ?? 0
+  journal.state.spent += spentBeside
   const tools = toolset(options.tools, policy)
   const hands = handsOf(options)
   return {
@@ -168,6 +170,7 @@ function prepare(options: RunOptions): Work {
     hooks: hooksOf(options, journal, hands),
     quietUpTo: { tokens: 0, events: 0 },
     random: options.random ?? Math.random,
+    spentBeside,
     sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,
   }
 }

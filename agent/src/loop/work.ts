@@ -41,6 +41,8 @@ export interface RunOptions {
   systemSuffix: string | null
   /** Requests to pause or interrupt up to this `seq` belong to earlier runs. The log's end at the start unless said. */
   sinceSeq?: number
+  /** US dollars of the budget that are spent and not told by the log: for a title, a side question. */
+  spentBeside?: number
   /** Kept by the caller from run to run, so that the shell stays open; freed with `closeTools`. Own and freed unless said. */
   memory?: ToolMemory
   /** Judges the work when the agent says it is done; none unless given. */

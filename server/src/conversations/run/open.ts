@@ -115,10 +115,14 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       secrets: handed,
       systemSuffix: suffixOf(equipment),
       sinceSeq: row.wanted_seq,
+      spentBeside: besideTheLog.reduce((sum, id) => sum + (row.metrics[id]?.accumulated_cost ?? 0), 0),
       hands: (signal) => hands(parts, row, signal),
     },
   }
 }
+
+/** Usage ids of calls that are no events of the conversation. */
+const besideTheLog = ['title']
 
 interface LogParts {
   events: LogEvent[]
