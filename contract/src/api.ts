@@ -62,6 +62,7 @@ import {
   startConversation,
   streamStart,
 } from './start-tasks.ts'
+import { openTerminal } from './terminal.ts'
 import { getUsage } from './usage.ts'
 import {
   acceptInvitation,
@@ -134,6 +135,7 @@ export const api = {
     downloadWorkspace,
     uploadFiles,
     download: downloadTrajectory,
+    terminal: openTerminal,
     skills: listConversationSkills,
     hooks: listConversationHooks,
   },

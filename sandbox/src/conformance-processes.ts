@@ -51,6 +51,16 @@ export function processConformance(sentence: Sentence, withSandbox: WithSandbox,
     assert.equal(ended.code, 3)
   })
 
+  sentence('a terminal takes another size, and what runs in it is told', async () => {
+    const script = `trap 'stty size; exit' WINCH; echo up; while :; do sleep 0.05; done`
+    const one = (await hands()).spawn({ argv: ['sh', '-c', script], terminal: { columns: 80, rows: 24 } })
+    const out = collect(one.stdout)
+    await new Promise((resolve) => one.stdout.once('data', resolve))
+    one.resize(101, 33)
+    await one.ended
+    assert.match(await out, /33 101/)
+  })
+
   sentence('a process gets long and odd arguments and variables whole', async () => {
     const odd = 'é✓\\n "$(id)" `id` \'q\'\n\nlast\n'
     const long = `${odd}${'x'.repeat(90_000)}`

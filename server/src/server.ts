@@ -42,6 +42,7 @@ import { startJobKind } from './conversations/start/start.ts'
 import { startSteps } from './conversations/start/steps.ts'
 import { startTaskStore } from './conversations/start/store.ts'
 import { conversationStore } from './conversations/store.ts'
+import { terminals } from './conversations/terminal.ts'
 import { runJob, startJob } from './conversations/topics.ts'
 import { workspaceRoutes } from './conversations/workspace-routes.ts'
 import { docsRoutes } from './docs/routes.ts'
@@ -335,7 +336,7 @@ export async function openServer({
     ),
     ...sandboxRoutes(sandboxes, specs, secretDoors({ sandboxes, secrets })),
     ...conversationRoutes(conversations, tasks, reach),
-    ...workspaceRoutes({ conversations, reach, insight, logs }),
+    ...workspaceRoutes({ conversations, reach, insight, logs, terminals: terminals({ sandboxes }) }),
     ...eventRoutes(events, conversations, eventSockets({ events, conversations })),
     ...webhookRoutes(outgoing.reports, outgoing.tokens, outgoing.webhooks),
     ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),

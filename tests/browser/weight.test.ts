@@ -33,10 +33,10 @@ test('the first page needs at most 250 KB of compressed script', () => {
 })
 
 test('what only a conversation needs comes with it', () => {
-  const later = readdirSync(`${dist}assets`).filter((name) => /^(Conversation|Markdown|TextDiff)-/.test(name))
+  const later = readdirSync(`${dist}assets`).filter((name) => /^(Conversation|Markdown|TextDiff|Terminal)-/.test(name))
   assert.deepEqual(
     later.filter((name) => first.has(name)),
     [],
   )
-  assert.ok(later.length >= 3)
+  assert.ok(later.length >= 4)
 })

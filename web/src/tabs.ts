@@ -1,3 +1,3 @@
 /** What a conversation shows beside the chat. */
-export const tabs = ['changes', 'files', 'events'] as const
+export const tabs = ['changes', 'files', 'plan', 'terminal', 'app', 'events'] as const
 export type Tab = (typeof tabs)[number]

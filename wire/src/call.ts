@@ -1,6 +1,7 @@
 import type { Answer, AnyEndpoint, Endpoint } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import type { z } from 'zod'
+import { type Line, openLine } from './line.ts'
 import { codeOfStatus, problemIn, readArray, readEvents } from './read-stream.ts'
 import type { Frame } from './serve.ts'
 
@@ -47,7 +48,7 @@ export type Output<A extends Answer, R extends z.ZodType> = A extends 'json'
         ? AsyncIterable<Frame<z.output<R>>>
         : A extends 'json-array'
           ? AsyncIterable<z.output<R>>
-          : never
+          : Line<z.output<R>>
 
 export interface CallOptions {
   signal?: AbortSignal
@@ -91,11 +92,13 @@ export function caller(options: CallerOptions): Caller {
 }
 
 async function send(options: CallerOptions, endpoint: AnyEndpoint, input: AnyInput, signal?: AbortSignal) {
+  const address = addressOf(options.baseUrl, endpoint.path, input)
+  if (endpoint.answer === 'socket') return openLine({ address, key: options.key, signal })
   const watch = watchdog(options.timeoutMs ?? 120_000, signal)
   let response: Response
   try {
     const request = requestOf(options, endpoint, input)
-    response = await (options.fetch ?? fetch)(addressOf(options.baseUrl, endpoint.path, input), {
+    response = await (options.fetch ?? fetch)(address, {
       ...request,
       signal: watch.signal,
     })

@@ -1,9 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { type ChildProcess, execFile } from 'node:child_process'
+import { readFile, readlink } from 'node:fs/promises'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Process } from '../driver.ts'
 import type { Group } from './cgroup.ts'
+
+const run = promisify(execFile)
 
 type Ended = Awaited<Process['ended']>
 
@@ -63,7 +66,7 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
       const main = child.pid === undefined ? undefined : await mainProcess(child.pid)
       if (main !== undefined) await signalMembers(group, name, (pid) => pid !== child.pid && pid !== main)
     },
-    resize: () => undefined,
+    resize: (columns, rows) => void resized(group, columns, rows).catch(() => undefined),
   }
 }
 
@@ -80,6 +83,15 @@ async function signalMembers(group: Group, name: NodeJS.Signals, which: (pid: nu
     }
   }
   return members.length
+}
+
+/** The terminal is known by what a member of the group reads from; its own end of it takes the size. */
+async function resized(group: Group, columns: number, rows: number): Promise<void> {
+  for (const pid of await group.members()) {
+    const place = `/proc/${pid}/fd/0`
+    if (!(await readlink(place).catch(() => '')).startsWith('/dev/pts/')) continue
+    return void (await run('stty', ['-F', place, 'cols', `${Math.trunc(columns)}`, 'rows', `${Math.trunc(rows)}`]))
+  }
 }
 
 /** The process inside that the child outside waits for. */

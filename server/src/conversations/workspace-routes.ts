@@ -1,4 +1,5 @@
 import { explainConversation, getFinalResponse } from '@parley/contract/conversation-insight'
+import { openTerminal } from '@parley/contract/terminal'
 import {
   downloadFile,
   downloadTrajectory,
@@ -14,6 +15,7 @@ import type { Insight } from './insight.ts'
 import type { LogStore } from './log/store.ts'
 import type { Reach } from './reach.ts'
 import type { Conversations } from './service.ts'
+import type { Terminals } from './terminal.ts'
 import { trajectoryOf } from './trajectory.ts'
 
 interface Parts {
@@ -21,9 +23,10 @@ interface Parts {
   reach: Reach
   insight: Insight
   logs: LogStore
+  terminals: Terminals
 }
 
-export const workspaceRoutes = ({ conversations, reach, insight, logs }: Parts) => [
+export const workspaceRoutes = ({ conversations, reach, insight, logs, terminals }: Parts) => [
   serve(listFiles, async ({ who, params, query, request }) =>
     reach.list(await conversations.own(who.owner, params.id), query, request.signal),
   ),
@@ -47,6 +50,9 @@ export const workspaceRoutes = ({ conversations, reach, insight, logs }: Parts) 
   ),
   serve(listConversationHooks, async ({ who, params }) =>
     conversations.skills.hooks((await conversations.own(who.owner, params.id)).id),
+  ),
+  serve(openTerminal, async ({ who, params, query, socket }) =>
+    terminals.attend(await conversations.own(who.owner, params.id), query, socket),
   ),
   serve(explainConversation, ({ who, params }) => insight.why(who.owner, params.id)),
   serve(getFinalResponse, ({ who, params }) => insight.finalResponse(who.owner, params.id)),
