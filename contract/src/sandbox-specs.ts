@@ -62,7 +62,7 @@ export const listSandboxSecrets = endpoint({
   params: z.object({ id: IdInput }),
   returns: z.object({ secrets: z.array(SecretSummary) }),
   fails: ['not_found', 'malformed_id', 'insufficient_scope', 'state_conflict'],
-  example: { returns: { secrets: [{ name: 'NPM_TOKEN', description: 'Registry of the team' }] } },
+  example: { returns: { secrets: [{ name: 'NPM_TOKEN', description: 'Registry of the team', hosts: null }] } },
 })
 
 export const readSandboxSecret = endpoint({

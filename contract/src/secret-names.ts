@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { HostPattern } from './egress.ts'
 
 /** Variables that the sandbox itself needs; a secret of this name would change how it works. */
 const reserved = new Set([
@@ -18,6 +19,11 @@ const reserved = new Set([
   'HTTPS_PROXY',
   'ALL_PROXY',
   'NO_PROXY',
+  'SSL_CERT_FILE',
+  'NODE_EXTRA_CA_CERTS',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
   'WORKER_1',
   'WORKER_2',
 ])
@@ -42,8 +48,14 @@ export const SecretName = z.string().superRefine((name, ctx) => {
   if (message !== undefined) ctx.addIssue({ code: 'custom', message })
 })
 
+/**
+ * Null: commands see the value. A list: commands see a placeholder, and the value is put in its place on the way to these
+ * hosts alone, in headers and addresses of HTTP requests.
+ */
+export const SecretHosts = z.array(HostPattern).min(1).max(20).nullable()
+
 /** A secret as the world sees it: the name, never the value. */
 export const SecretSummary = z
-  .object({ name: z.string(), description: z.string().nullable() })
+  .object({ name: z.string(), description: z.string().nullable(), hosts: SecretHosts })
   .meta({ id: 'SecretSummary' })
 export type SecretSummary = z.infer<typeof SecretSummary>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { page, pageQuery } from './page.ts'
-import { SecretName, SecretSummary } from './secret-names.ts'
+import { SecretHosts, SecretName, SecretSummary } from './secret-names.ts'
 
 /* Custom secrets. A secret's id is its name; names are compared case by case. A value is never answered. */
 
@@ -12,19 +12,24 @@ const value = z.string().min(1).max(65_536)
 const description = z.string().max(1000).nullable()
 
 export const NewSecret = z
-  .object({ name: SecretName, value, description: description.default(null) })
+  .object({ name: SecretName, value, description: description.default(null), hosts: SecretHosts.default(null) })
   .meta({ id: 'NewSecret' })
 export type NewSecret = z.infer<typeof NewSecret>
 
-/** The value stays as it is unless a new one is sent. */
+/** The value stays as it is unless a new one is sent, and so do the hosts. */
 export const SecretUpdate = z
-  .object({ name: SecretName, description: description.default(null), value: value.optional() })
+  .object({
+    name: SecretName,
+    description: description.default(null),
+    value: value.optional(),
+    hosts: SecretHosts.optional(),
+  })
   .meta({ id: 'SecretUpdate' })
 export type SecretUpdate = z.infer<typeof SecretUpdate>
 
 const SecretId = z.object({ id: z.string().min(1).max(255) })
 const Message = z.object({ message: z.string() })
-const exampleSecret = { name: 'NPM_TOKEN', description: 'Registry of the team' }
+const exampleSecret = { name: 'NPM_TOKEN', description: 'Registry of the team', hosts: ['npm.example.org'] }
 
 export const listSecrets = endpoint({
   method: 'GET',
@@ -60,7 +65,12 @@ export const createSecret = endpoint({
   status: 201,
   fails: ['secret_name_taken'],
   example: {
-    body: { name: 'NPM_TOKEN', value: 'not-a-real-token', description: 'Registry of the team' },
+    body: {
+      name: 'NPM_TOKEN',
+      value: 'not-a-real-token',
+      description: 'Registry of the team',
+      hosts: ['npm.example.org'],
+    },
     returns: { message: 'Secret created successfully' },
   },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AgentSettings } from './agent-settings.ts'
+import { EgressPolicy, HostPattern } from './egress.ts'
 import { endpoint } from './endpoint.ts'
 import { gitProviders } from './git-provider.ts'
 import { ProviderTokensInput } from './git.ts'
@@ -30,6 +31,9 @@ const address = line(0, 254).refine((text) => /^([^\s<>@]+@[^\s<>@]+)?$/.test(te
 
 /** What is stored of each field that a caller can set. `setup_script_required`: a failed setup script fails the start. */
 const fields = {
+  /** Of new and running conversations that have no policy of their own; null: the server's. `egress_hosts`: allowed beside the usual ones. */
+  egress_policy: EgressPolicy.nullable(),
+  egress_hosts: z.array(HostPattern).max(200).nullable(),
   language: z.string().max(35).nullable(),
   agent: z.string().max(255).nullable(),
   max_iterations: z.int().min(1).max(100_000).nullable(),
@@ -69,6 +73,8 @@ export type StoredSettings = z.infer<typeof StoredSettings>
 
 /** Before anything was said. */
 export const defaultSettings: StoredSettings = {
+  egress_policy: null,
+  egress_hosts: null,
   language: null,
   agent: null,
   max_iterations: null,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Critic } from './agent-config.ts'
+import { EgressPolicy } from './egress.ts'
 import { BranchName, RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput, SuggestedTask, SuggestedTaskType } from './git-provider.ts'
 import { HookConfig, HookConfigInput } from './hook-config.ts'
@@ -79,6 +80,8 @@ export const StartRequest = z
     tags: TagsInput.nullable().default(null),
     hook_config: HookConfigInput.nullable().default(null),
     critic: Critic.nullable().default(null),
+    /** Null: that of the settings. Never more than the server allows, and in a shared sandbox the strictest counts. */
+    egress_policy: EgressPolicy.nullable().default(null),
   })
   .refine((request) => request.suggested_task === null || request.initial_message === null, {
     path: ['suggested_task'],
@@ -114,8 +117,9 @@ export const StartRequestEcho = z
     plugins: z.array(Plugin).nullable(),
     tags: Tags.nullable(),
     hook_config: HookConfig.nullable(),
-    /** Absent in tasks without one from before. */
+    /** These are absent in tasks from before they were known. */
     critic: Critic.nullable().optional(),
+    egress_policy: EgressPolicy.nullable().optional(),
   })
   .meta({ id: 'StartRequestEcho' })
 export type StartRequestEcho = z.infer<typeof StartRequestEcho>

@@ -1,20 +1,25 @@
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
 /*
  * The proxy behind a sandbox's socket. Who asks is known from the socket, so a request carries no identity of its own.
  * Node's HTTP parser bounds and checks what comes in; the gate decides; what goes out is built anew from the parts.
  */
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { dirname, join } from 'node:path'
 import { pipeline, type Duplex } from 'node:stream'
-import { connect as tlsConnect } from 'node:tls'
+import { connect as tlsConnect, TLSSocket } from 'node:tls'
 import { passedOn } from '@parley/wire/proxy-headers'
+import { type Authority, openAuthority, trustedByMachine } from './authority.ts'
+import { reasonOf, refusalText, refuse, refuseTunnel } from './egress-answer.ts'
 import { absolute, bare, headersFor } from './egress-headers.ts'
 import type { Dial, Gate, Outgoing, Verdict } from './egress.ts'
+import { trustFiles } from './inside.ts'
+import { filledHeaders, filledPath } from './placeholders.ts'
 
 export type EgressLog = (line: string) => void
 
 export interface EgressProxy {
-  /** Listens for one sandbox. Resolves with what closes the socket and every connection on it. */
+  /** Listens for one sandbox, which finds beside the socket whom to trust (`trustFiles`). Resolves with what closes the socket and every connection on it. */
   listen(sandboxId: string, socketPath: string): Promise<() => Promise<void>>
   close(): Promise<void>
 }
@@ -34,11 +39,19 @@ interface Parts {
   idleMs?: number
 }
 
+/** The way out of one sandbox. */
+interface Line extends Parts {
+  sandboxId: string
+  authority: Authority
+}
+
 export function egressProxy(parts: Parts): EgressProxy {
   const open = new Set<() => Promise<void>>()
   return {
     async listen(sandboxId, socketPath) {
-      const server = serverFor(parts, sandboxId)
+      const authority = openAuthority(`Parley, for the sandbox ${sandboxId}`)
+      await tellOf(authority, dirname(socketPath))
+      const server = serverFor({ ...parts, sandboxId, authority })
       await rm(socketPath, { force: true })
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socketPath, resolve))
       await chmod(socketPath, 0o666) // the folder above it keeps others out
@@ -52,17 +65,38 @@ export function egressProxy(parts: Parts): EgressProxy {
   }
 }
 
-function serverFor(parts: Parts, sandboxId: string): Server {
+async function tellOf({ certificate }: Authority, folder: string): Promise<void> {
+  await writeFile(join(folder, trustFiles.own), certificate, { mode: 0o644 })
+  await writeFile(join(folder, trustFiles.all), `${trustedByMachine()}\n${certificate}`, { mode: 0o644 })
+}
+
+/** Servers of one sandbox: the proxy itself, and what is behind the tunnels that are opened. */
+function serverFor(line: Line): Server {
+  const targets = new WeakMap<object, string>()
+  const opened = bounded(line)
+  opened.on('request', (request, response) => void forward(line, request, response, targets.get(request.socket)))
+  const server = bounded(line)
+  server.maxConnections = maxConnections
+  server.on('request', (request, response) => void forward(line, request, response))
+  server.on(
+    'connect',
+    (request, socket, head) =>
+      void tunnel(line, request, socket, head, (secure, target) => {
+        targets.set(secure, target)
+        opened.emit('connection', secure)
+      }),
+  )
+  return server
+}
+
+function bounded({ idleMs }: Line): Server {
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: 30_000,
     requestTimeout: 0,
     requireHostHeader: false,
   })
-  server.maxConnections = maxConnections
-  server.timeout = parts.idleMs ?? defaultIdleMs
-  server.on('request', (request, response) => void forward(parts, sandboxId, request, response))
-  server.on('connect', (request, socket, head) => void tunnel(parts, sandboxId, request, socket, head))
+  server.timeout = idleMs ?? defaultIdleMs
   server.on('clientError', (_, socket) => void socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'))
   return server
 }
@@ -81,23 +115,19 @@ function closer(server: Server, forget: () => void): () => Promise<void> {
   }
 }
 
-async function forward(
-  parts: Parts,
-  sandboxId: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const url = absolute(request.url)
+/** @param target Where the tunnel leads that the request came in; none: the request says it. */
+async function forward(line: Line, request: IncomingMessage, response: ServerResponse, target = ''): Promise<void> {
+  const url = absolute(`${target}${request.url}`)
   if (url === undefined) return refuse(response, 400, 'this is a proxy: ask for a whole URL such as http://host/path')
   const out: Outgoing = {
-    sandboxId,
+    sandboxId: line.sandboxId,
     scheme: url.protocol === 'https:' ? 'https' : 'http',
     host: bare(url.hostname),
     port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
     method: request.method ?? 'GET',
     path: `${url.pathname}${url.search}`,
   }
-  const verdict = await decide(parts, out)
+  const verdict = await decide(line, out)
   if (!verdict.allow) return refuse(response, 403, refusalText(out, verdict.reason))
   const scheme = verdict.scheme ?? out.scheme
   // A plain request for the plain port, upgraded, means the encrypted one.
@@ -105,17 +135,13 @@ async function forward(
   const gone = new AbortController()
   response.on('close', () => gone.abort())
   try {
-    const socket = await dial(parts, { ...out, scheme, port }, gone.signal)
-    send(
-      request,
-      response,
-      socket,
-      { ...out, scheme, port },
-      headersFor(request, url, verdict.headers),
-      parts.idleMs ?? defaultIdleMs,
-    )
+    const put = verdict.put ?? []
+    const headers = filledHeaders(headersFor(request, url, verdict.headers), put)
+    const onward = { ...out, scheme, port, path: filledPath(out.path ?? '/', put) }
+    const socket = await dial(line, onward, gone.signal)
+    send(request, response, socket, onward, headers, line.idleMs ?? defaultIdleMs)
   } catch (error) {
-    parts.log(`egress ${sandboxId}: ${out.host}:${port}: ${String(error)}`)
+    line.log(`egress ${line.sandboxId}: ${out.host}:${port}: ${String(error)}`)
     refuse(response, 502, `${out.host}:${port} could not be reached: ${reasonOf(error)}`)
   }
 }
@@ -149,27 +175,42 @@ function send(
   pipeline(request, upstream, () => undefined)
 }
 
-async function tunnel(parts: Parts, sandboxId: string, request: IncomingMessage, client: Duplex, head: Buffer) {
+type Opened = (secure: TLSSocket, target: string) => void
+
+async function tunnel(line: Line, request: IncomingMessage, client: Duplex, head: Buffer, opened: Opened) {
   client.on('error', () => client.destroy())
   const target = absolute(`http://${request.url ?? ''}`)
   const port = Number(/:(\d{1,5})$/.exec(request.url ?? '')?.[1])
   if (target === undefined || !(port > 0 && port < 65_536)) return refuseTunnel(client, 400, 'CONNECT needs host:port')
+  const { sandboxId } = line
   const out: Outgoing = { sandboxId, scheme: 'https', host: bare(target.hostname), port, method: null, path: null }
-  const verdict = await decide(parts, out)
+  const verdict = await decide(line, out)
   if (!verdict.allow) return refuseTunnel(client, 403, refusalText(out, verdict.reason))
+  if (verdict.put !== undefined) return openTunnel(line, out, client, head, opened)
   const gone = new AbortController()
   client.on('close', () => gone.abort())
   try {
-    const upstream = await dial(parts, { ...out, scheme: 'http' }, gone.signal)
-    upstream.setTimeout(parts.idleMs ?? defaultIdleMs, () => upstream.destroy())
+    const upstream = await dial(line, { ...out, scheme: 'http' }, gone.signal)
+    upstream.setTimeout(line.idleMs ?? defaultIdleMs, () => upstream.destroy())
     client.write('HTTP/1.1 200 Connection established\r\n\r\n')
     upstream.write(head)
     pipeline(client, upstream, () => upstream.destroy())
     pipeline(upstream, client, () => client.destroy())
   } catch (error) {
-    parts.log(`egress ${sandboxId}: ${out.host}:${port}: ${String(error)}`)
+    line.log(`egress ${sandboxId}: ${out.host}:${port}: ${String(error)}`)
     refuseTunnel(client, 502, `${out.host}:${port} could not be reached: ${reasonOf(error)}`)
   }
+}
+
+/** The encryption ends here and begins anew towards the host, whose certificate is checked as ever. */
+function openTunnel({ authority }: Line, { host, port }: Outgoing, client: Duplex, head: Buffer, opened: Opened): void {
+  client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  if (head.length > 0) client.unshift(head)
+  const secureContext = authority.contextFor(host)
+  const secure = new TLSSocket(client, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] })
+  secure.on('error', () => client.destroy()) // a client that does not trust us, above all
+  client.on('close', () => secure.destroy())
+  opened(secure, `https://${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
 async function decide({ gate, log }: Parts, out: Outgoing): Promise<Verdict> {
@@ -199,28 +240,4 @@ async function dial(parts: Parts, { host, port, scheme }: Outgoing, signal: Abor
     limit.addEventListener('abort', () => fail(limit.reason as Error), { once: true })
     secure.once('error', fail).once('secureConnect', () => resolve(secure))
   })
-}
-
-const refusalText = ({ host, port }: Outgoing, reason: string) =>
-  `Parley does not let this sandbox reach ${host}:${port}: ${reason}`
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
-function refuse(response: ServerResponse, status: number, text: string): void {
-  if (response.headersSent || response.destroyed) return void response.destroy()
-  const body = `${text}\n`
-  const mark = status === 403 ? { 'X-Parley-Egress': 'refused' } : {}
-  const type = {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  }
-  response.writeHead(status, { ...type, ...mark }).end(body)
-}
-
-function refuseTunnel(client: Duplex, status: number, text: string): void {
-  const body = `${text}\n`
-  const mark = status === 403 ? 'X-Parley-Egress: refused\r\n' : ''
-  const type = `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n`
-  const title = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway' }[status] ?? 'Error'
-  client.end(`HTTP/1.1 ${status} ${title}\r\n${mark}${type}\r\n${body}`)
 }

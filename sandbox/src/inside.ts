@@ -30,11 +30,25 @@ export function baseEnv(workingDir: string, path = systemPath): Record<string, s
     ...Object.fromEntries(names.map((name) => [name, proxy])),
     NO_PROXY: 'localhost,127.0.0.1,::1',
     no_proxy: 'localhost,127.0.0.1,::1',
+    ...trustEnv,
   }
 }
 
 /** `ulimit` commands that bound one file: what no control group does. */
 export const fileLimits = ({ disk }: Limits): string => `ulimit -c 0; ulimit -f ${Math.ceil(disk / 512)} 2>/dev/null`
+
+/** Files beside the socket by which programs trust the sandbox's own authority, alone and beside those that all trust. */
+export const trustFiles = { own: 'ca.pem', all: 'trusted.pem' } as const
+
+/** Variables by which the usual programs and libraries find these files. */
+const trustEnv: Readonly<Record<string, string>> = {
+  NODE_EXTRA_CA_CERTS: `${inside.runtime}/${trustFiles.own}`,
+  ...Object.fromEntries(
+    ['SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'PIP_CERT', 'CARGO_HTTP_CAINFO'].map(
+      (name) => [name, `${inside.runtime}/${trustFiles.all}`],
+    ),
+  ),
+}
 
 /** A UUID, as it names processes, folders, containers and pods. */
 export const isSandboxId = (text: string): boolean =>

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { EgressPolicy, HostPattern } from '@parley/contract/egress'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 
@@ -37,6 +38,14 @@ export const Limits = z.strictObject({
       idle_pause: z.union([z.literal('never'), duration('20m')]).default(1_200_000),
       /** Paused for so long: deleted with its files. */
       delete_after: z.union([z.literal('never'), duration('30d')]).default('never'),
+    })
+    .prefault({}),
+  /** What sandboxes reach: unless the user or a conversation says otherwise, at most, and beside what is known. */
+  egress: z
+    .strictObject({
+      policy: EgressPolicy.default('allowlist'),
+      most: EgressPolicy.default('open'),
+      hosts: z.array(HostPattern).max(1000).default([]),
     })
     .prefault({}),
   /** The address of a port in a sandbox is good for at least so long. */

@@ -35,6 +35,7 @@ import { reachOf } from './conversations/reach.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { keptRuns } from './conversations/run/kept.ts'
 import { runJobKind } from './conversations/run/run.ts'
+import { refusalNotice, sandboxNews } from './conversations/sandbox-news.ts'
 import { conversationService } from './conversations/service.ts'
 import { skillStore } from './conversations/skills/store.ts'
 import { startTasks } from './conversations/start/start-tasks.ts'
@@ -69,6 +70,7 @@ import { openDriver } from './sandboxes/driver.ts'
 import { sandboxGate } from './sandboxes/egress.ts'
 import { keepSandboxes } from './sandboxes/keep.ts'
 import { portLinks } from './sandboxes/port-links.ts'
+import { refusals } from './sandboxes/refusals.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
 import { secretDoors } from './sandboxes/secret-doors.ts'
 import { sandboxService } from './sandboxes/service.ts'
@@ -182,7 +184,7 @@ export async function openServer({
     allowedDomains: config.oidc?.allowedDomains ?? [],
     log: said,
   })
-  const secrets = secretsService({ store: secretStore(database), seal, cursor })
+  const secrets = secretsService({ store: secretStore(database), seal, cursor, key: pepper })
   const git = gitService({
     store: gitStore(database),
     apart: database.apart,
@@ -196,17 +198,12 @@ export async function openServer({
   const settings = settingsService({ store: settingsStore(database), seal, secrets, git, tryMcp })
 
   const sandboxRows = sandboxStore(database)
-  const gate = sandboxGate({ store: sandboxRows, git })
+  const refused = refusals({ clock, tell: (sandbox, detail) => void tellSandbox(sandbox, refusalNotice(detail)) })
+  const gate = sandboxGate({ store: sandboxRows, git, settings, secrets, limits, refused })
   const egress = { gate, dial: way.dial }
   const spares = { most: limits.sandboxes.warm, workingDir: builtInSpec.root, limits: limits.sandbox }
   const driver = openDriver(config, { stateDir, runtimeDir, egress, spares, log: (line) => log.debug(line) })
-  const links = portLinks({
-    secret: pepper,
-    baseUrl,
-    appsUrl: config.appsUrl,
-    lifeMs: limits.ports.address,
-    clock,
-  })
+  const links = portLinks({ secret: pepper, baseUrl, appsUrl: config.appsUrl, limits, clock })
   const sandboxes = sandboxService({
     store: sandboxRows,
     driver,
@@ -313,6 +310,7 @@ export async function openServer({
     baseUrl,
   })
   const reach = reachOf({ sandboxes, checkpoints })
+  const tellSandbox = sandboxNews({ store: conversationRows, append: conversations.append, log: said })
   const readiness: Readiness = { closing: false }
   const claimed = async () => (await users.ensureOwner()).claimed
   const health = healthService({ database, readiness, clock, config, version, claimed, gitProviders: offeredForges() })

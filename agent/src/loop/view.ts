@@ -109,6 +109,8 @@ export function foldView(view: View, event: LogEvent): void {
       return
     case 'MessageEvent':
       return foldMessage(view, event)
+    case 'NoticeEvent':
+      return foldNotice(view, event)
     case 'ActionEvent':
       return foldAction(view, event)
     case 'ObservationEvent':
@@ -159,6 +161,15 @@ function foldMessage(view: View, event: EventOf<'MessageEvent'>): void {
   }
   if (event.llm_response_id !== view.announced) takeUp(view, event.seq)
   view.messages.push({ role: 'assistant', parts: [...reasoning(event.llm_message), ...parts] })
+}
+
+/** Notices that the model has to know of to work on; the others are for people. */
+const noticesForModel: ReadonlySet<string> = new Set(['egress_refused'])
+
+function foldNotice(view: View, { code, detail, seq }: EventOf<'NoticeEvent'>): void {
+  if (!noticesForModel.has(code)) return
+  view.events += 1
+  view.pending.push({ seq, parts: shown(view, [text(`[Notice of the platform] ${detail}`)]) })
 }
 
 function foldAction(view: View, event: EventOf<'ActionEvent'>): void {

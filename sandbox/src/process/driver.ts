@@ -28,7 +28,7 @@ export interface ProcessDriverOptions {
   stateDir: string
   /** Folder of sockets: a short path, at most 50 characters; made with mode 0700. */
   runtimeDir: string
-  egress: { gate: Gate; dial: Dial }
+  egress: { gate: Gate; dial: Dial; ca?: string }
   /** Processes without isolation: refused, this driver always isolates. */
   unisolated?: boolean
   /** Sandboxes that are kept ready before anybody asks for one. None unless said. */

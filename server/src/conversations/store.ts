@@ -278,6 +278,15 @@ export function conversationStore(database: Database) {
       return sandboxes.filter((id) => !still.has(id))
     },
 
+    /** Those that work in a sandbox; when none does, the one that was last at work. */
+    async atWorkIn(sandbox: string): Promise<{ id: string; sandbox_id: string | null }[]> {
+      const rows = await database.rows(sql<{ id: string; sandbox_id: string | null; running: boolean }>`
+        select c.id, c.sandbox_id, h.execution_status = 'running' as running
+        from conversation c join conversation_head h on h.conversation_id = c.id
+        where c.sandbox_id = ${sandbox} order by running desc, c.updated_at desc limit 20`)
+      return rows.filter((row, at) => at === 0 || row.running)
+    },
+
     /** How many conversations each of these sandboxes holds. */
     async perSandbox(owner: string): Promise<Map<string, number>> {
       const rows = await database.rows(sql<{ sandbox_id: string; n: number }>`

@@ -43,7 +43,7 @@ test('a plain request of git to a public forge is sent on encrypted, without a c
   await using house = await openConnectedHouse()
   const { git, ada } = house
   const read = gitRequest(ada, '/acme/widgets.git/git-upload-pack', 'http://github.com', { port: 80 })
-  assert.deepEqual(await git.credentialFor(read), { headers: {}, scheme: 'https' })
+  assert.deepEqual(await git.credentialFor(read), { headers: {}, scheme: 'https', about: true })
   assert.equal(await git.credentialFor({ ...read, path: '/login', method: 'GET' }), null)
 })
 

@@ -1,7 +1,7 @@
 import { repositoryName } from '@parley/contract/git-names'
 import type { GitProvider } from '@parley/contract/git-provider'
 import { forgeMember, offeredForges } from '@parley/forge/forges'
-import type { Connected, Connections } from './connections.ts'
+import type { Connections } from './connections.ts'
 
 /*
  * What the way out of a sandbox puts into git's requests. The sandbox itself has no token: it asks its forge over plain
@@ -9,6 +9,8 @@ import type { Connected, Connections } from './connections.ts'
  */
 
 const UNSEAL_MS = 5_000
+
+type Wanted = GitRequest['repositories'][number]
 
 export interface GitRequest {
   owner: string
@@ -27,6 +29,8 @@ export interface GitCredential {
   headers: { authorization?: string }
   /** Of the forge; a plain request is sent on with it. */
   scheme: 'http' | 'https'
+  /** Whether it is about a repository that a conversation works on. */
+  about: boolean
 }
 
 /**
@@ -40,9 +44,10 @@ export async function credentialFor(connections: Connections, asked: GitRequest)
   const host = one?.host ?? publicForges.find((forge) => goesTo(forge, asked))
   const call = host === undefined ? undefined : gitCall(asked, new URL(host).pathname)
   if (host === undefined || call === undefined) return null
-  const own = one !== undefined && asked.repositories.some((wanted) => isSame(wanted, one, call.repository))
-  const credential = call.writes && !own ? null : (one?.forge.credential() ?? null)
-  return { headers: credential === null ? {} : basic(credential), scheme: schemeOf(host) }
+  const kind = one?.kind ?? offeredForges().find((offered) => forgeMember(offered)?.defaultHost === host)
+  const about = asked.repositories.some((wanted) => isSame(wanted, kind, call.repository))
+  const credential = call.writes && !about ? null : (one?.forge.credential() ?? null)
+  return { headers: credential === null ? {} : basic(credential), scheme: schemeOf(host), about }
 }
 
 const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaultHost ?? [])
@@ -61,7 +66,7 @@ function goesTo(forge: string, { scheme, host, port }: GitRequest): boolean {
   return hostname.toLowerCase() === host.toLowerCase() && (port === own || upgraded)
 }
 
-const isSame = (wanted: GitRequest['repositories'][number], { kind }: Connected, repository: string): boolean =>
+const isSame = (wanted: Wanted, kind: GitProvider | undefined, repository: string): boolean =>
   (wanted.provider === null || wanted.provider === kind) && wanted.name.toLowerCase() === repository.toLowerCase()
 
 /** Large files go their own way: one call asks for reading and writing alike, so it counts as writing. */

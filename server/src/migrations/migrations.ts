@@ -4,6 +4,7 @@ import { people } from './0003-people.ts'
 import { extensions } from './0004-extensions.ts'
 import { once } from './0005-once.ts'
 import { checkpoints } from './0006-checkpoints.ts'
+import { network } from './0007-network.ts'
 import { usage } from './0011-usage.ts'
 
 /** One list for the whole database, in order. Forward only. */
@@ -14,5 +15,6 @@ export const migrations = {
   '0004-extensions': extensions,
   '0005-once': once,
   '0006-checkpoints': checkpoints,
+  '0007-network': network,
   '0011-usage': usage,
 }

@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { ExposedUrl } from '@parley/contract/sandboxes'
 import type { Clock } from '@parley/store/clock'
+import type { Limits } from '../limits.ts'
 
 /*
  * Addresses of ports in sandboxes. Who has one may use it: it holds the sandbox, the port, a time and our signature, and works
@@ -33,8 +34,8 @@ interface Parts {
   baseUrl: string
   /** `https://*.apps.example.org`; null: none was given. */
   appsUrl: string | null
-  /** An address is good for at least so long, and for at most twice that. */
-  lifeMs: number
+  /** An address is good for at least `ports.address`, and for at most twice that. */
+  limits: Pick<Limits, 'ports'>
   clock: Pick<Clock, 'millis'>
 }
 
@@ -43,12 +44,12 @@ export type PortLinks = ReturnType<typeof portLinks>
 const macBytes = 9
 const minute = 60_000
 
-export function portLinks({ secret, baseUrl, appsUrl, lifeMs, clock }: Parts) {
+export function portLinks({ secret, baseUrl, appsUrl, limits, clock }: Parts) {
   const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'parley port links', 32)))
   const mac = (body: Buffer): Buffer => createHmac('sha256', key).update(body).digest().subarray(0, macBytes)
   const names = appsUrl ?? localNames(baseUrl)
   const suffix = names === null ? null : new URL(names.replace('*.', '')).hostname
-  const life = Math.max(1, Math.round(lifeMs / minute))
+  const life = Math.max(1, Math.round(limits.ports.address / minute))
 
   /** 62 letters, so that it fits a label of a name. The same for a while, so that a page keeps its site. */
   function write({ sandbox, port }: Link): string {

@@ -26,7 +26,7 @@ export function secretDoors({ sandboxes, secrets }: { sandboxes: Sandboxes; secr
       await open(who, id)
       const secret = (await secrets.values(who.owner)).find((one) => one.name === name)
       if (secret === undefined) throw new Problem('not_found', `There is no secret ${name}.`)
-      const bytes = Buffer.from(secret.value)
+      const bytes = Buffer.from(secret.shown)
       return { type: 'text/plain; charset=utf-8', length: bytes.length, body: Readable.from([bytes]) }
     },
   }

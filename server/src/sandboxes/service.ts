@@ -14,7 +14,7 @@ import { type OpenParts, opener } from './open.ts'
 import { placeIn } from './place.ts'
 import type { PortLinks } from './port-links.ts'
 import { builtInSpec } from './spec.ts'
-import type { SandboxRow, Seen } from './store.ts'
+import type { SandboxRow, SandboxStore, Seen } from './store.ts'
 import { whereOf } from './where.ts'
 
 export { sandboxTopic } from './leave.ts'
@@ -74,9 +74,7 @@ export function sandboxService(parts: SandboxParts) {
       return new Map((await store.many(ids)).map((row) => [row.id, row]))
     },
 
-    touch: (id: string, busyMs = 0): Promise<void> => store.touch(id, busyMs),
-    allow: store.allow,
-    repositories: store.repositories,
+    ...notesIn(store),
 
     async search(
       owner: string,
@@ -142,6 +140,14 @@ export function sandboxService(parts: SandboxParts) {
     },
   }
 }
+
+/** What is remembered of a sandbox for those who work in it. */
+const notesIn = (store: SandboxStore) => ({
+  touch: (id: string, busyMs = 0): Promise<void> => store.touch(id, busyMs),
+  allow: store.allow,
+  ask: store.ask,
+  repositories: store.repositories,
+})
 
 const refused = (status: SandboxStatus, code: 'gone' | 'state_conflict'): Problem =>
   code === 'gone'

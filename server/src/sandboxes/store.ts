@@ -1,3 +1,4 @@
+import type { EgressPolicy } from '@parley/contract/egress'
 import type { GitProvider } from '@parley/contract/git-provider'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
 import type { Database } from '@parley/store/database'
@@ -22,7 +23,11 @@ export interface SandboxRow {
   busy_until: string
 }
 
+/** What a conversation asked for; `settings`: what its owner's settings say. */
+export type AskedPolicy = EgressPolicy | 'settings'
+
 interface Tables {
+  sandbox_egress: { sandbox_id: string; policy: AskedPolicy }
   sandbox: SandboxRow
   sandbox_repository: { sandbox_id: string; git_provider: GitProvider; repository: string }
 }
@@ -131,6 +136,19 @@ function sandboxRows(database: Database) {
         .onConflict((on) => on.doNothing())
         .execute()
     },
+
+    async ask(id: string, policy: AskedPolicy): Promise<void> {
+      await db
+        .insertInto('sandbox_egress')
+        .values({ sandbox_id: id, policy })
+        .onConflict((on) => on.doNothing())
+        .execute()
+    },
+
+    policies: async (id: string): Promise<AskedPolicy[]> =>
+      (await db.selectFrom('sandbox_egress').select('policy').where('sandbox_id', '=', id).execute()).map(
+        (row) => row.policy,
+      ),
 
     repositories: (id: string): Promise<{ git_provider: GitProvider; repository: string }[]> =>
       db.selectFrom('sandbox_repository').select(['git_provider', 'repository']).where('sandbox_id', '=', id).execute(),

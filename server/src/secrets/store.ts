@@ -7,7 +7,10 @@ export interface SecretRow {
   name: string
   description: string | null
   sealed_value: string
+  hosts: string[] | null
 }
+
+const columns = ['owner_id', 'name', 'description', 'sealed_value', 'hosts'] as const
 
 type Rows = ReturnType<typeof secretRows>
 export type SecretStore = Transactional<Rows>
@@ -20,7 +23,7 @@ function secretRows(database: Database) {
     list: (owner: string): Promise<SecretRow[]> =>
       db
         .selectFrom('secret')
-        .select(['owner_id', 'name', 'description', 'sealed_value'])
+        .select(columns)
         .where('owner_id', '=', owner)
         .orderBy(sql`name collate "C"`)
         .execute(),
@@ -31,10 +34,7 @@ function secretRows(database: Database) {
       after: string | undefined,
       limit: number,
     ): Promise<SecretRow[]> {
-      let query = db
-        .selectFrom('secret')
-        .select(['owner_id', 'name', 'description', 'sealed_value'])
-        .where('owner_id', '=', owner)
+      let query = db.selectFrom('secret').select(columns).where('owner_id', '=', owner)
       if (part !== undefined) query = query.where(sql<boolean>`position(lower(${part}) in lower(name)) > 0`)
       if (after !== undefined) query = query.where(sql<boolean>`name collate "C" > ${after}`)
       return query
@@ -46,7 +46,7 @@ function secretRows(database: Database) {
     get: (owner: string, name: string): Promise<SecretRow | undefined> =>
       db
         .selectFrom('secret')
-        .select(['owner_id', 'name', 'description', 'sealed_value'])
+        .select(columns)
         .where('owner_id', '=', owner)
         .where('name', '=', name)
         .forUpdate()
@@ -63,10 +63,10 @@ function secretRows(database: Database) {
     },
 
     async put(row: SecretRow): Promise<void> {
-      await sql`insert into secret (owner_id, name, description, sealed_value)
-        values (${row.owner_id}, ${row.name}, ${row.description}, ${row.sealed_value})
+      await sql`insert into secret (owner_id, name, description, sealed_value, hosts)
+        values (${row.owner_id}, ${row.name}, ${row.description}, ${row.sealed_value}, ${row.hosts})
         on conflict (owner_id, name) do update set description = excluded.description,
-          sealed_value = excluded.sealed_value, updated_at = now()`.execute(db)
+          sealed_value = excluded.sealed_value, hosts = excluded.hosts, updated_at = now()`.execute(db)
     },
 
     async delete(owner: string, name: string): Promise<boolean> {

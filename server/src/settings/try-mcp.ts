@@ -38,7 +38,7 @@ export const mcpTrier =
       if (!text.includes('${')) return {}
       const values = await secrets.values(whose)
       return Object.fromEntries(
-        values.filter(({ name }) => text.includes(name)).map(({ name, value }) => [name, value]),
+        values.filter(({ name }) => text.includes(name)).map(({ name, shown }) => [name, shown]),
       )
     }
   }

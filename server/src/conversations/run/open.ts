@@ -182,11 +182,13 @@ interface SecretValue {
   name: string
   description: string
   value: string
+  /** What commands see. */
+  shown: string
 }
 
 async function secretsOf({ secrets }: RunParts, row: ConversationRow, sealed: SealedConfig): Promise<SecretValue[]> {
   const stored = (await secrets.values(row.owner_id)).filter(({ name }) => !(name in sealed.secrets))
-  const handed = Object.entries(sealed.secrets).map(([name, value]) => ({ name, value, description: '' }))
+  const handed = Object.entries(sealed.secrets).map(([name, value]) => ({ name, value, shown: value, description: '' }))
   return [...stored.map((one) => ({ ...one, description: one.description ?? '' })), ...handed]
 }
 
@@ -204,7 +206,7 @@ function handedOut(secrets: readonly SecretValue[]): RunOptions['secrets'] {
     names: () => names,
     async valuesFor(text) {
       const said = new Set([...text.matchAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)/g)].map((found) => found[1]))
-      return Object.fromEntries(secrets.filter(({ name }) => said.has(name)).map(({ name, value }) => [name, value]))
+      return Object.fromEntries(secrets.filter(({ name }) => said.has(name)).map(({ name, shown }) => [name, shown]))
     },
   }
 }

@@ -57,7 +57,9 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
     async WORKING(task) {
       if (task.sandbox_id !== null) return
       const strategy = (await settings.stored(task.owner_id)).sandbox_grouping_strategy
-      const asked = task.request.sandbox_id ?? (await pickSandbox(parts, task.owner_id, strategy))
+      // A policy of its own is no reason to change that of others.
+      const joins = task.request.egress_policy === null ? strategy : 'NO_GROUPING'
+      const asked = task.request.sandbox_id ?? (await pickSandbox(parts, task.owner_id, joins))
       // Named by the task, so that a second try finds the first one's.
       const placed = await sandboxes.place({ owner: task.owner_id, sandboxId: asked, newId: task.id })
       await tasks.pass(task.id, 'WORKING', { sandbox_id: placed.id, made_sandbox: placed.id === task.id })
@@ -67,6 +69,7 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       if (task.sandbox_id === null) throw new Error('the start has no sandbox')
       const { selected_repository: repository, git_provider: kind } = task.request
       if (repository !== null && kind !== null) await sandboxes.allow(task.sandbox_id, kind, repository)
+      await sandboxes.ask(task.sandbox_id, task.request.egress_policy ?? 'settings')
       await sandboxes.ready(
         task.sandbox_id,
         signal,
