@@ -8,6 +8,7 @@ import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
 import { openProgram, start, useScripted } from './program.ts'
 import { scaleRows } from './scale.ts'
+import { startRows } from './starts.ts'
 import { job, runSteps } from './steps.ts'
 
 /*
@@ -73,6 +74,8 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
   }
   add('start → READY, no repository', 'ms', started, null, '', '< 150')
   add('start → first model request', 'ms', asked, null, '', '≤ 43')
+
+  rows.push(...(await startRows(program, 50, quick ? 2 : 6)))
 
   const long = quick ? 500 : 2_000
   const { gaps, requests } = await runSteps(program, llm, long, 1)

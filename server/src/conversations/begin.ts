@@ -39,7 +39,6 @@ export const beginner = (parts: BeginParts) => ({
     const again = await replay(parts, owner, request, once)
     if (again !== undefined) return again
     const parent = await parentOf(parts, owner, request.parent_conversation_id)
-    processorsAllowed(request.processors)
     if (request.sandbox_id !== null) await parts.sandboxes.own(owner, request.sandbox_id, 'message')
     const conversation = request.conversation_id ?? parts.clock.id()
     const wanted = expanded(request, parent)
@@ -53,6 +52,7 @@ export const beginner = (parts: BeginParts) => ({
       git_provider: source?.kind ?? wanted.git_provider,
       trigger: wanted.trigger ?? (kind === 'key' ? ('service_api' as const) : ('gui' as const)),
     }
+    await processorsAllowed(parts, owner, echo)
     const opened = await parts.tasks.open(owner, once ?? parts.clock.id(), echo, request.secrets)
     if (opened !== undefined) return opened
     // Another request with this id came first, between the look above and now.
@@ -94,10 +94,22 @@ async function parentOf({ store }: BeginParts, owner: string, id: string | null)
   return parent
 }
 
-/** Forge and Chat act with a connection of the caller's; what they name must be reachable with it. */
-function processorsAllowed(processors: readonly Processor[] | null): void {
-  const chat = processors?.find((one) => one.kind === 'ChatV1CallbackProcessor')
-  if (chat !== undefined) throw new Problem('processor_not_allowed', 'No chat is connected.')
+/** Forge and Chat act through a connection of the caller's, never through one of the service's own. */
+async function processorsAllowed({ git }: BeginParts, owner: string, { processors, git_provider }: StartRequestEcho) {
+  const has = (kind: Processor['kind']) => processors?.some((one) => one.kind === kind) === true
+  if (has('ChatV1CallbackProcessor'))
+    throw new Problem(
+      'processor_not_allowed',
+      'No chat is connected: this server has no chat to connect. Subscribe to `conversation.finished` instead.',
+    )
+  if (!has('ForgeV1CallbackProcessor')) return
+  const connected = await git.connected(owner)
+  const isThere = git_provider === null ? Object.keys(connected).length === 1 : connected[git_provider] !== undefined
+  if (!isThere)
+    throw new Problem(
+      'processor_not_allowed',
+      `ForgeV1CallbackProcessor writes with your own account: connect ${git_provider ?? 'one Git provider'} first.`,
+    )
 }
 
 /** The request with what it inherits from its parent and what its suggested task stands for. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { type Parley, parley } from '@parley/client/client'
+import type { StartRequestInput } from '@parley/contract/start-request'
 import { sql } from 'kysely'
 import { begin, eventsOf, ofKind, openHouse, rest, say, says, scriptOf, until } from '../../../tests/tools/house.ts'
 import { processorStore } from './store.ts'
@@ -108,6 +110,19 @@ test('a comment that fails is an outcome of its own, and the other processors ar
   await outcomes(id, 'SetTitle')
   assert.deepEqual([failed?.status, failed?.callback_status], ['ERROR', 'ACTIVE'])
   assert.equal(await titleOf(id), 'A title')
+})
+
+test('a comment at a forge that is not connected, or a message in a chat, is refused at the start with what is missing', async () => {
+  const bob = parley({ baseUrl: server.url, key: await server.keyOf('bob') })
+  const start = (person: Parley, more: StartRequestInput) => person.conversations.start({ body: says('Work.', more) })
+  const refused = { code: 'processor_not_allowed', status: 403 }
+  await assert.rejects(start(bob, { processors: [forge()] }), refused)
+  await assert.rejects(start(ada, { processors: [forge()], git_provider: 'forge_b' }), {
+    ...refused,
+    message: /connect forge_b first/,
+  })
+  await assert.rejects(start(ada, { processors: [{ kind: 'ChatV1CallbackProcessor' }] }), refused)
+  assert.equal((await bob.startTasks.search()).items.length, 0)
 })
 
 test('what was begun and not noted is not begun again', async () => {

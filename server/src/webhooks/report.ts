@@ -113,7 +113,10 @@ export function reportService(parts: ReportParts) {
   }
 }
 
-/** The conversation, which is made when its id was never used. What is another's is not found. */
+/**
+ * The conversation, which is made when its id was never used: an agent server outside may begin with either report. What is
+ * another's is not found; nor does the key of a sandbox that Parley works in itself make anything.
+ */
 async function found(
   parts: ReportParts,
   tx: Database,
@@ -125,6 +128,7 @@ async function found(
   const known = await rows.lock(id)
   if (known !== undefined) return mine(who, known)
   await mustBeUnused(rows, who, id)
+  if (who.kind === 'sandbox' && (await rows.isOurs(who.id))) throw new Problem('not_found')
   const isNew = await parts.make(tx, reportedRow(who, id, info, parts.clock.now()))
   // Deleted between the look above and now: what is gone stays gone.
   await mustBeUnused(rows, who, id)
