@@ -64,9 +64,16 @@ export const maskedMcpConfig = (config: McpConfig): McpConfig => ({
   })),
 })
 
-/** The keys of servers that are reached over HTTP. */
-export const mcpKeys = (config: McpConfig | null): string[] =>
-  [...(config?.sse_servers ?? []), ...(config?.shttp_servers ?? [])].flatMap(({ api_key }) => api_key ?? [])
+/** Variables of a program whose value opens something; others hold modes and paths, and hiding those would garble any text. */
+const opening = /key|token|secret|pass|credential|auth/i
+
+/** What the servers are let in with. */
+export const mcpKeys = (config: McpConfig | null): string[] => [
+  ...[...(config?.sse_servers ?? []), ...(config?.shttp_servers ?? [])].flatMap(({ api_key }) => api_key ?? []),
+  ...(config?.stdio_servers ?? []).flatMap(({ env }) =>
+    Object.entries(env).flatMap(([name, value]) => (opening.test(name) ? [value] : [])),
+  ),
+]
 
 /** The key of a server that was sent: a mask stands for what is stored for the same address. */
 export const keyFor = (

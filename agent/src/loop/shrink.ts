@@ -1,5 +1,6 @@
 import type { AskSummary, Condensed, Past, Reason } from '../condense/condenser.ts'
 import { condenserUsage } from './events.ts'
+import { withFallbacks } from './fallback.ts'
 import { checkBudget, expectedUsage } from './limits.ts'
 import { withRetries } from './retry.ts'
 import { sizeOf } from './size.ts'
@@ -63,8 +64,9 @@ function asker(work: Work, { size }: Past, signal: AbortSignal): AskSummary {
       cacheKey: work.cacheKey,
       maxOutputTokens: maxTokens,
     }
-    const asking = { model, request, usageId: condenserUsage, publish: () => {} }
-    const { answer, responseId, event } = await withRetries(work, asking, signal)
+    const asking = { request, usageId: condenserUsage, publish: () => {} }
+    const { answer, responseId, event } =
+      other === null ? await withFallbacks(work, asking, signal) : await withRetries(work, { ...asking, model }, signal)
     work.journal.write(event)
     return { text: answer.text, responseId, usage: answer.usage }
   }
