@@ -28,7 +28,7 @@ export const probes: readonly Probe[] = [
   { name: '/etc is read-only', script: 'touch /etc/x 2>/dev/null && echo "/etc/x written"' },
   { name: 'no shadow file', script: '[ -r /etc/shadow ] && echo "/etc/shadow can be read"' },
   { name: "no file of the host's users", script: 'cat "$2" 2>/dev/null && echo "$2 was read"' },
-  { name: 'no /root', script: 'ls /root 2>/dev/null && echo "/root is there"' },
+  { name: 'no home of root', script: '[ -z "$(ls -A /root 2>/dev/null)" ] || echo "/root is there"' },
   { name: 'no home but its own', script: '[ "$(ls /home | wc -l)" -le 1 ] || ls /home' },
   { name: 'no /sys', script: '[ -e /sys/kernel ] && echo "/sys is there"' },
   {

@@ -25,7 +25,7 @@ export interface Walls {
   tools: string
 }
 
-/** What the engine hides of /proc by itself, and all of /sys. */
+/** What the engine hides of /proc by itself, all of /sys, and what an image left in the home of root. */
 const masked = [
   '/proc/asound',
   '/proc/acpi',
@@ -37,6 +37,7 @@ const masked = [
   '/proc/sched_debug',
   '/proc/scsi',
   '/sys',
+  '/root',
 ]
 
 export const labels = { sandbox: 'parley.sandbox', installation: 'parley.installation' } as const
@@ -65,6 +66,8 @@ export function containerOptions({ spec, image, uid, installation, folder, runti
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       MaskedPaths: masked,
+      // Homes of the image's users are nobody's here.
+      Tmpfs: { '/home': 'rw,nosuid,nodev,size=64k,mode=755' },
       Memory: limits.memory,
       MemorySwap: limits.memory,
       PidsLimit: limits.processes,

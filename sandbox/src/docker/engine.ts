@@ -41,7 +41,7 @@ export async function engineFacts(engine: Engine): Promise<EngineFacts> {
 /** What the engine says, with its failures as `EngineError`. */
 export function plainly<T>(asked: Promise<T>): Promise<T> {
   return asked.catch((cause: unknown) => {
-    throw new EngineError(said(cause), { cause })
+    throw new EngineError(`the container engine says: ${said(cause)}`, { cause })
   })
 }
 
@@ -51,7 +51,7 @@ export async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
     return await asked
   } catch (error) {
     if ([304, 404].includes(statusOf(error) ?? 0)) return undefined
-    throw new EngineError(said(error), { cause: error })
+    throw new EngineError(`the container engine says: ${said(error)}`, { cause: error })
   }
 }
 
@@ -63,7 +63,8 @@ const unreachable: Record<string, string> = {
   EACCES: 'this user may not use it (group docker)',
 }
 
-function said(error: unknown): string {
+/** What an engine or its client says, without the client's own beginning. */
+export function said(error: unknown): string {
   const { code, address, json, message } = error as {
     code?: string
     address?: string
@@ -71,6 +72,6 @@ function said(error: unknown): string {
     message?: string
   }
   const why = code === undefined ? undefined : unreachable[code]
-  if (why !== undefined) return `the container engine at ${address ?? 'its socket'} cannot be reached: ${why}`
-  return `the container engine says: ${json?.message ?? message ?? String(error)}`
+  if (why !== undefined) return `${address ?? 'its socket'} cannot be reached: ${why}`
+  return (json?.message ?? message ?? String(error)).replace(/^\(HTTP code \d+\) [^-]*- /, '').trim()
 }

@@ -1,5 +1,5 @@
 /* Images: fetched when they are not there, and what a sandbox needs to know of one. */
-import { type Engine, EngineError, ifThere, plainly, statusOf } from './engine.ts'
+import { type Engine, EngineError, ifThere, plainly, said, statusOf } from './engine.ts'
 
 export interface ImageFacts {
   id: string
@@ -38,8 +38,7 @@ async function pull(engine: Engine, name: string, signal: AbortSignal, progress:
   const failed = (why: string, cause?: unknown) => new EngineError(`image ${name} cannot be had: ${why}`, { cause })
   const stream = await engine.pull(whole, { abortSignal: signal }).catch((error: unknown) => {
     signal.throwIfAborted()
-    const { json, message } = error as { json?: { message?: string }; message?: string }
-    throw failed(statusOf(error) === 404 ? 'there is no such image' : (json?.message ?? message ?? ''), error)
+    throw failed(statusOf(error) === 404 ? 'there is no such image' : said(error), error)
   })
   const layers = new Map<string, { current: number; total: number }>()
   let shown = ''
@@ -54,7 +53,7 @@ async function pull(engine: Engine, name: string, signal: AbortSignal, progress:
     engine.modem.followProgress(
       stream,
       (error: unknown, lines: Line[] = []) => {
-        const wrong = error instanceof Error ? error.message : lines.find((line) => line.error !== undefined)?.error
+        const wrong = error instanceof Error ? said(error) : lines.find((line) => line.error !== undefined)?.error
         if (signal.aborted) reject(signal.reason as Error)
         else if (wrong !== undefined) reject(failed(wrong, error))
         else resolve()
