@@ -131,8 +131,10 @@ async function filesOf(engine: Engine, image: string): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** Programs of this machine with their libraries. */
+/** Programs of this machine with their libraries, and homes as images have them. */
 async function hostRoot(root: string): Promise<void> {
+  await mkdir(join(root, 'root', 'of-the-image'), { recursive: true })
+  await mkdir(join(root, 'home', 'of-the-image'))
   const found = await Promise.all(programs.split(' ').map(async (name) => [name, await which(name)] as const))
   const libraries = new Set<string>()
   for (const [name, path] of found) {

@@ -12,7 +12,9 @@ import { baseEnv, initScript, inside } from '../inside.ts'
 import { toolFolder } from './inner.ts'
 
 export interface Walls {
-  spec: SandboxSpec
+  /** Of the container, and of the sandbox as long as it is nobody's. */
+  name: string
+  spec: Pick<SandboxSpec, 'limits' | 'workingDir'>
   /** Id of the image, and where it has programs. */
   image: { id: string; path: string }
   /** User and group inside. */
@@ -40,25 +42,29 @@ const masked = [
   '/root',
 ]
 
-export const labels = { sandbox: 'parley.sandbox', installation: 'parley.installation' } as const
+/** Says whom a container belongs to. */
+export const installationLabel = 'parley.installation'
 
-export const containerName = (id: string): string => `parley-${id}`
+const prefix = 'parley-'
+export const containerName = (sandbox: string): string => `${prefix}${sandbox}`
+/** @param names As the engine lists them: with a slash before them. */
+export const sandboxOf = (names: readonly string[]): string => (names[0] ?? '').slice(1 + prefix.length)
 
-export function containerOptions({ spec, image, uid, installation, folder, runtime, tools }: Walls) {
+export function containerOptions({ name, spec, image, uid, installation, folder, runtime, tools }: Walls) {
   const { limits, workingDir } = spec
   const path = `${image.path}:${toolFolder}/bin`
-  const env = { ...baseEnv(workingDir, path), ...spec.env }
-  const at = (name: string) => join(folder, name)
+  const env = baseEnv(workingDir, path)
+  const at = (part: string) => join(folder, part)
   return {
-    name: containerName(spec.id),
+    name: containerName(name),
     Image: image.id,
     Hostname: 'sandbox',
     User: `${uid}:${uid}`,
     WorkingDir: '/',
     Entrypoint: ['/bin/sh', '-c', initScript(':')],
     Cmd: [],
-    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    Labels: { [labels.sandbox]: spec.id, [labels.installation]: installation },
+    Env: Object.entries(env).map(([key, value]) => `${key}=${value}`),
+    Labels: { [installationLabel]: installation },
     Healthcheck: { Test: ['NONE'] },
     HostConfig: {
       NetworkMode: 'none',
@@ -78,7 +84,7 @@ export function containerOptions({ spec, image, uid, installation, folder, runti
       Binds: [
         `${runtime}:${inside.runtime}:ro`,
         `${tools}:${toolFolder}:ro`,
-        ...['passwd', 'group', 'gitconfig'].map((name) => `${at(`etc/${name}`)}:/etc/${name}:ro`),
+        ...['passwd', 'group', 'gitconfig'].map((file) => `${at(`etc/${file}`)}:/etc/${file}:ro`),
         `${at('tmp')}:/tmp`,
         `${at('tmp')}:/var/tmp`,
         `${at('home')}:${inside.home}`,

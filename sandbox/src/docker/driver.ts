@@ -3,8 +3,8 @@
  * crash of the server, which finds them by their labels and goes on with all that runs in them; their files lie in a folder
  * of ours, so they outlive the container. An orderly end of the server ends its containers and keeps their files.
  */
-import { createHash } from 'node:crypto'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { oneByOne, watchDisk, type DiskWatch } from '../disk.ts'
@@ -12,28 +12,19 @@ import type { Driver, Hands, SandboxSpec, Seen } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
-import { etcFiles } from '../etc.ts'
-import {
-  makeTenantFolders,
-  readMeta,
-  removeFolder,
-  tenantUid,
-  writableFolders,
-  writeMeta,
-  type Meta,
-} from '../folder.ts'
+import { readMeta, writableFolders, writeMeta } from '../folder.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
-import { fileLimits, inside, isSandboxId, refuseWorkingDir } from '../inside.ts'
+import { isSandboxId, refuseWorkingDir } from '../inside.ts'
+import { keepSpares, type Shape, sparePrefix } from '../spares.ts'
 import { turns } from '../turns.ts'
-import { containerName, containerOptions, labels } from './container.ts'
-import { openControl } from './control.ts'
+import { containerName } from './container.ts'
+import { containersOf, endOf, removeContainer } from './containers.ts'
 import { doctor } from './doctor.ts'
-import { type Container, type Engine, type EngineFacts, engineFacts, ifThere, openEngine, plainly } from './engine.ts'
-import { openExec } from './exec.ts'
+import { engineFacts, ifThere, openEngine } from './engine.ts'
 import { hitsOf } from './hits.ts'
 import { findImage } from './image.ts'
-import { spawner, type Spawner } from './spawn.ts'
+import { type Host, type Raised, raiser, uidOf } from './raise.ts'
 import { bringTools } from './tools.ts'
 
 export interface DockerDriverOptions {
@@ -46,46 +37,33 @@ export interface DockerDriverOptions {
   host: string
   /** Image of a sandbox whose spec names none. */
   image: string
+  /** Sandboxes of the usual image that are kept ready before anybody asks for one. None unless said. */
+  spares?: Shape & { most: number }
   log: EgressLog
 }
 
-/** A container that runs, or is frozen. */
-interface Running {
-  container: Container
-  /** Its first process, as the host numbers it. */
-  pid: number
+/** Somebody's container that runs, or is frozen. */
+interface Running extends Pick<Raised, 'container' | 'pid' | 'spawner' | 'paused'> {
   hands: Hands
-  spawner: Spawner
   disk: DiskWatch
-  paused: boolean
-  /** Resolves when programs can be started in it and the way out listens. */
-  ready: () => Promise<void>
   close: () => Promise<void>
 }
 
-interface Host {
-  facts: EngineFacts
-  tools: string
-}
-
-const startDeadlineMs = 60_000
 const engineBackMs = 1_000
 
 export function dockerDriver(options: DockerDriverOptions): Driver {
   const stateDir = resolve(options.stateDir)
-  const runtimeDir = resolve(options.runtimeDir)
-  if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
+  const runtimeDir = shortPath(options.runtimeDir)
   const engine = openEngine(options.host)
   const installation = createHash('sha256').update(stateDir).digest('hex').slice(0, 16)
+  const raising = raiser({ engine, installation, stateDir, runtimeDir })
   const running = new Map<string, Running>()
-  const inTurn = turns()
-  const countInTurn = oneByOne()
+  const [inTurn, countInTurn] = [turns(), oneByOne()]
   const listeners: ((seen: Seen) => void)[] = []
   const proxy = egressProxy({ ...options.egress, log: options.log })
   let host: Promise<Host> | undefined
   let closed = false
   const folderOf = (id: string) => join(stateDir, id)
-  const runtimeOf = (id: string) => join(runtimeDir, id)
 
   /** Once, when the engine answers: what it can do, our tools, and the containers that a crash of the server left running. */
   const prepare = () => {
@@ -97,54 +75,57 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
     for (const folder of [stateDir, runtimeDir]) await mkdir(folder, { recursive: true, mode: 0o700 })
     const facts = await engineFacts(engine)
     const tools = await bringTools(stateDir)
-    for (const { id, state } of await containersOf(engine, installation)) {
-      const meta = await readMeta(folderOf(id))
-      const container = engine.getContainer(containerName(id))
-      if (meta !== undefined && (state === 'running' || state === 'paused')) await attach(meta, container)
-      else await removeContainer(container)
+    for (const { name, state } of await containersOf(engine, installation)) {
+      const meta = isSandboxId(name) ? await readMeta(folderOf(name)) : undefined
+      const container = engine.getContainer(containerName(name))
+      if (meta === undefined || (state !== 'running' && state !== 'paused')) await removeContainer(container)
+      else await attach(await raising.entered(name, meta, container))
     }
+    for (const folder of [stateDir, runtimeDir])
+      for (const name of await readdir(folder)) if (name.startsWith(sparePrefix)) await raising.forget(name)
     return { facts, tools }
   }
 
-  /** Takes charge of a container that runs. */
-  const attach = async (meta: Meta, container: Container): Promise<Running> => {
+  const { most, ...shape } = options.spares ?? { most: 0, ...unlike }
+  const spares = keepSpares<Raised>({
+    most,
+    shape,
+    async make(signal) {
+      const ground = await prepare()
+      const id = randomUUID()
+      const name = `${sparePrefix}${id}`
+      const image = await findImage(engine, options.image, signal, () => undefined)
+      const meta = { spec: { ...shape, id, image: null, env: {} }, uid: uidOf(id, ground.facts), paused: false }
+      return raising.raise(name, meta, { ...ground, image }, signal).catch(async (error: unknown) => {
+        await raising.forget(name)
+        throw error
+      })
+    },
+    usable: () => true,
+    dismiss: raising.dismiss,
+  })
+
+  /** Takes charge of a container that is somebody's. */
+  const attach = async ({ meta, container, control, pid, paused, spawner: hand }: Raised): Promise<void> => {
     const { spec } = meta
-    const { State: state } = await plainly(container.inspect())
-    await mkdir(runtimeOf(spec.id), { recursive: true, mode: 0o755 })
-    const closeEgress = await proxy.listen(spec.id, join(runtimeOf(spec.id), 'egress.sock'))
-    const enter = (argv: readonly string[], terminal = false) => openExec(container, argv, terminal)
-    const control = openControl(enter)
-    const hand = spawner({
-      enter,
-      control,
-      workingDir: spec.workingDir,
-      limits: fileLimits(spec.limits),
-      giveUp: () => void container.kill().catch(() => undefined),
-    })
+    const sockets = join(runtimeDir, spec.id)
+    await mkdir(sockets, { recursive: true, mode: 0o755 })
+    const closeEgress = await proxy.listen(spec.id, join(sockets, 'egress.sock'))
     const disk = watchDisk({
       folders: writableFolders(folderOf(spec.id)),
       limit: spec.limits.disk,
       onFull: (reason) => void hand.endAll(reason),
       inTurn: countInTurn,
     })
-    const one: Running = {
-      container,
-      pid: state.Pid,
-      hands: handsOver(hand.spawn),
-      spawner: hand,
-      disk,
-      paused: state.Paused,
-      ready: control.ready,
-      async close() {
-        disk.close()
-        hand.close()
-        control.close()
-        await closeEgress()
-      },
+    const close = async () => {
+      disk.close()
+      hand.close()
+      control.close()
+      await closeEgress()
     }
+    const one: Running = { container, pid, hands: handsOver(hand.spawn), spawner: hand, disk, paused, close }
     running.set(spec.id, one)
     void watch(spec, one)
-    return one
   }
 
   /** Waits for the end of a container, also while its engine is away. */
@@ -170,25 +151,17 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
   }
 
   const open = async (spec: SandboxSpec, signal: AbortSignal, progress: (line: string) => void): Promise<void> => {
-    const { facts, tools } = await prepare()
-    const { id } = spec
-    const image = await findImage(engine, spec.image ?? options.image, signal, progress)
-    const uid = facts.remapped ? inside.uid : tenantUid(id)
-    const [folder, runtime] = [folderOf(id), runtimeOf(id)]
-    await makeFolders({ spec, uid, paused: false }, folder, facts.remapped)
-    await mkdir(runtime, { recursive: true, mode: 0o755 })
-    signal.throwIfAborted()
-    await removeContainer(engine.getContainer(containerName(id)))
+    const ground = await prepare()
+    const known = await readMeta(folderOf(spec.id))
+    const usual = spec.image === null || spec.image === options.image
+    const spare = known === undefined && usual ? spares.take(spec) : undefined
     try {
-      const walls = { spec, image, uid, installation, folder, runtime, tools }
-      const container = await plainly(engine.createContainer(containerOptions(walls)))
-      signal.throwIfAborted()
-      await plainly(container.start())
-      const one = await attach({ spec, uid, paused: false }, container)
-      one.spawner.warm()
-      await withDeadline(signal, one.ready())
+      if (spare !== undefined) return await attach(await raising.takeOver(spare, spec, ground))
+      const image = await findImage(engine, spec.image ?? options.image, signal, progress)
+      const meta = { spec, uid: known?.uid ?? uidOf(spec.id, ground.facts), paused: false }
+      await attach(await raising.raise(spec.id, meta, { ...ground, image }, signal))
     } catch (error) {
-      await stop(id)
+      await stop(spec.id)
       throw error
     }
   }
@@ -226,7 +199,7 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
       signal.throwIfAborted()
       await prepare()
       const one = running.get(spec.id)
-      if (one === undefined) await open(spec, signal, progress)
+      if (one === undefined) await spares.rest(() => open(spec, signal, progress))
       else if (one.paused) await setPaused(spec.id, one, false)
     })
   }
@@ -240,7 +213,8 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
     async list() {
       await prepare()
       const names = (await readdir(stateDir)).filter(isSandboxId)
-      const ids = new Set([...names, ...(await containersOf(engine, installation)).map(({ id }) => id)])
+      const containers = (await containersOf(engine, installation)).map(({ name }) => name)
+      const ids = new Set([...names, ...containers.filter(isSandboxId)])
       return Promise.all([...ids].map(look))
     },
     pause: (id) =>
@@ -253,8 +227,7 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
       inTurn(id, async () => {
         await prepare()
         await stop(id)
-        await removeFolder(folderOf(id))
-        await rm(runtimeOf(id), { recursive: true, force: true })
+        await raising.forget(id)
       }),
     async hands(id) {
       await prepare()
@@ -266,65 +239,19 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
     onEnd: (listener) => void listeners.push(listener),
     async [Symbol.asyncDispose]() {
       closed = true
-      await Promise.all([...running.keys()].map((id) => inTurn(id, () => stop(id).catch(() => undefined))))
+      const ends = [...running.keys()].map((id) => inTurn(id, () => stop(id)))
+      await Promise.allSettled([spares.close(), ...ends])
       await proxy.close()
     },
   }
   return driver
 }
 
-async function containersOf(engine: Engine, installation: string): Promise<{ id: string; state: string }[]> {
-  const filters = { label: [`${labels.installation}=${installation}`] }
-  const found = await plainly(engine.listContainers({ all: true, filters }))
-  return found.map(({ Labels, State }) => ({ id: Labels[labels.sandbox] ?? '', state: State }))
+function shortPath(path: string): string {
+  const whole = resolve(path)
+  if (whole.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${whole}`)
+  return whole
 }
 
-const removeMs = 30_000
-
-/** Resolves when it is gone; absent is fine. */
-async function removeContainer(container: Container): Promise<void> {
-  const deadline = performance.now() + removeMs
-  for (;;) {
-    const failed = await container.remove({ force: true, v: true }).then(
-      () => undefined,
-      (error: { statusCode?: number }) => error,
-    )
-    if (failed === undefined || failed.statusCode === 404) return
-    // 409: somebody else is removing it.
-    if (failed.statusCode !== 409 || performance.now() > deadline) await plainly(Promise.reject(failed as Error))
-    await sleep(50)
-  }
-}
-
-/** For people; undefined while it runs, or nobody can tell. */
-async function endOf(container: Container, end: unknown): Promise<string | undefined> {
-  const seen = await ifThere(container.inspect()).catch(() => null)
-  if (seen === null || seen?.State.Running) return undefined
-  const code = (end as { StatusCode?: number } | undefined)?.StatusCode ?? seen?.State.ExitCode
-  return seen?.State.OOMKilled ? 'out of memory' : `the container ended with code ${code ?? 'unknown'}`
-}
-
-async function makeFolders(meta: Meta, folder: string, remapped: boolean): Promise<void> {
-  const etc = join(folder, 'etc')
-  await mkdir(etc, { recursive: true, mode: 0o755 })
-  // A remapped user is nobody that we could give files to. The folder above keeps others out.
-  await makeTenantFolders(folder, meta.uid, remapped ? 0o777 : undefined)
-  const { gitconfig = '', passwd = '', group = '' } = etcFiles(meta.spec, meta.uid)
-  for (const [name, text] of Object.entries({ gitconfig, passwd, group }))
-    await writeFile(join(etc, name), text, { mode: 0o644 })
-  await writeMeta(folder, meta)
-}
-
-async function withDeadline(signal: AbortSignal, work: Promise<void>): Promise<void> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(startDeadlineMs)])
-  const stopped = Promise.withResolvers<never>()
-  const abort = () => stopped.reject(limit.reason)
-  limit.addEventListener('abort', abort, { once: true })
-  try {
-    await Promise.race([work, stopped.promise])
-  } finally {
-    limit.removeEventListener('abort', abort)
-    stopped.promise.catch(() => undefined)
-    work.catch(() => undefined)
-  }
-}
+/** Of a shape that no spec has. */
+const unlike: Shape = { workingDir: '', limits: { memory: 0, processes: 0, cpu: 0, disk: 0 } }

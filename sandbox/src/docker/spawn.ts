@@ -28,6 +28,8 @@ export interface SpawnerParts {
   enter: Enter
   control: Control
   workingDir: string
+  /** Variables of every program, as they are when it is started. */
+  env: () => Record<string, string>
   /** `ulimit` commands. */
   limits: string
   /** Called when something inside could not be ended in any other way than with the whole sandbox. */
@@ -62,7 +64,8 @@ export function spawner(parts: SpawnerParts): Spawner {
   const warm = keepWarm(() => enter())
   return {
     spawn(command) {
-      const order = orderText({ ...command, cwd: command.cwd ?? workingDir }, limits)
+      const env = { ...parts.env(), ...command.env }
+      const order = orderText({ ...command, env, cwd: command.cwd ?? workingDir }, limits)
       const terminal = command.terminal !== undefined
       const one = asProcess(terminal ? enter(order) : warm.take(), terminal ? '' : framed(order), command, parts)
       alive.add(one)

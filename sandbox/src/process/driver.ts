@@ -15,13 +15,13 @@ import { readMeta, removeFolder, tenantUid, writableFolders, writeMeta, type Met
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
 import { isSandboxId, refuseWorkingDir } from '../inside.ts'
+import { keepSpares, type Shape, sparePrefix } from '../spares.ts'
 import { turns } from '../turns.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
 import { sealDescriptors, type Seal } from './descriptors.ts'
 import { doctor } from './doctor.ts'
 import { hostEtc, hostRoot, makeFolders } from './folders.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
-import { keepSpares, type Shape, sparePrefix } from './spares.ts'
 
 export interface ProcessDriverOptions {
   /** Folder of the sandboxes' files; made with mode 0700. */

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { specOf } from '../conformance-sentence.ts'
 import type { Driver } from '../driver.ts'
+import { sparePrefix } from '../spares.ts'
 import { processDriver } from './driver.ts'
-import { sparePrefix } from './spares.ts'
 
 const { limits, workingDir } = specOf({})
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SandboxSpec } from '../driver.ts'
+import type { SandboxSpec } from './driver.ts'
 
 /*
  * Sandboxes whose walls stand before anybody asks: a start takes one over instead of waiting for its walls. They are made one

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { installationLabel, sandboxOf } from './container.ts'
+import { type Container, type Engine, ifThere, plainly } from './engine.ts'
+
+/** All of ours, by the names of their sandboxes. */
+export async function containersOf(engine: Engine, installation: string): Promise<{ name: string; state: string }[]> {
+  const filters = { label: [`${installationLabel}=${installation}`] }
+  const found = await plainly(engine.listContainers({ all: true, filters }))
+  return found.map(({ Names, State }) => ({ name: sandboxOf(Names), state: State }))
+}
+
+const removeMs = 30_000
+
+/** Resolves when it is gone; absent is fine. */
+export async function removeContainer(container: Container): Promise<void> {
+  const deadline = performance.now() + removeMs
+  for (;;) {
+    const failed = await container.remove({ force: true, v: true }).then(
+      () => undefined,
+      (error: { statusCode?: number }) => error,
+    )
+    if (failed === undefined || failed.statusCode === 404) return
+    // 409: somebody else is removing it.
+    if (failed.statusCode !== 409 || performance.now() > deadline) await plainly(Promise.reject(failed as Error))
+    await sleep(50)
+  }
+}
+
+/** How it ended, for people; undefined while it runs, or nobody can tell. */
+export async function endOf(container: Container, end: unknown): Promise<string | undefined> {
+  const seen = await ifThere(container.inspect()).catch(() => null)
+  if (seen === null || seen?.State.Running) return undefined
+  const code = (end as { StatusCode?: number } | undefined)?.StatusCode ?? seen?.State.ExitCode
+  return seen?.State.OOMKilled ? 'out of memory' : `the container ended with code ${code ?? 'unknown'}`
+}
