@@ -39,7 +39,7 @@ test('every variable has its effect', () => {
     PARLEY_DATA_DIR: '/srv/parley',
     DATABASE_URL: 'postgres://ada:pw@db/parley',
     PARLEY_ROLE: 'agent',
-    PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'on',
+    PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: '1',
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     PARLEY_OWNER_API_KEY: key,
     PARLEY_OWNER_EMAIL: 'ada@example.org',

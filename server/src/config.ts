@@ -29,6 +29,11 @@ const Port = z
 
 const Switch = z.enum(['on', 'off'], 'must be on or off').transform((said) => said === 'on')
 
+/** Of one thing that is never on by habit; it may also be said as a number. */
+const Danger = z
+  .enum(['on', 'off', '1', '0'], 'must be on or off (or 1 or 0)')
+  .transform((said) => said === 'on' || said === '1')
+
 const BaseUrl = z.string().transform((text, context) => {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))
@@ -122,7 +127,7 @@ const Environment = z.object({
     .string()
     .startsWith('unix:///', 'must be unix:///path: the engine has to run on this machine')
     .optional(),
-  PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: Switch.default(false),
+  PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: Danger.default(false),
   PARLEY_SECRET_KEY: SecretKey.optional(),
   PARLEY_OWNER_API_KEY: OwnerApiKey.optional(),
   PARLEY_OWNER_EMAIL: z.email('must be an e-mail address').optional(),

@@ -29,8 +29,6 @@ export interface ProcessDriverOptions {
   /** Folder of sockets: a short path, at most 50 characters; made with mode 0700. */
   runtimeDir: string
   egress: { gate: Gate; dial: Dial; ca?: string }
-  /** Processes without isolation: refused, this driver always isolates. */
-  unisolated?: boolean
   /** Sandboxes that are kept ready before anybody asks for one. None unless said. */
   spares?: Shape & { most: number }
   log: EgressLog
@@ -54,7 +52,6 @@ interface Running {
 }
 
 export function processDriver(options: ProcessDriverOptions): Driver {
-  if (options.unisolated) throw new Error('the process driver does not run sandboxes without isolation')
   const stateDir = resolve(options.stateDir)
   const runtimeDir = resolve(options.runtimeDir)
   if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)

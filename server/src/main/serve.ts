@@ -32,7 +32,9 @@ export async function serveUntilStopped(config: Config): Promise<number> {
       throw plain(error, config)
     })
     try {
-      mustIsolate(await examined, log)
+      const findings = await examined
+      mustIsolate(findings, log)
+      if (config.unisolated) for (const one of findings) if (!one.ok) tell(line(one))
       await greet(config, server, tell)
       tell(`Parley is ready at ${server.url}`)
       await stopped

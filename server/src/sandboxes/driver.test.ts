@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openDriver } from './driver.ts'
+
+async function findings(unisolated: boolean) {
+  const folder = await mkdtemp(join(tmpdir(), 'dr-'))
+  const place = {
+    stateDir: join(folder, 'state'),
+    runtimeDir: join(folder, 'run'),
+    egress: {
+      gate: { decide: () => Promise.reject(new Error('nobody asks')) },
+      dial: () => Promise.reject(new Error('nobody dials')),
+    },
+    log: () => {},
+  }
+  const driver = openDriver({ sandbox: 'process', unisolated, dockerHost: '', sandboxImage: '' }, place)
+  try {
+    // Cut at once: no sandbox starts, which is as bad as a finding can be.
+    return await driver.doctor(AbortSignal.abort(new Error('cut')))
+  } finally {
+    await driver[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('a wall that does not stand stops the server, unless isolation is not demanded, which is said first', async () => {
+  assert.ok((await findings(false)).some(({ ok, fatal }) => !ok && fatal))
+  const [first, ...others] = await findings(true)
+  assert.match(first?.detail ?? '', /DANGER/)
+  assert.ok(others.some(({ ok }) => !ok))
+  assert.ok(others.every(({ fatal }) => !fatal))
+})
