@@ -20,7 +20,9 @@ const { page } = parley.visitor
 const log = page.getByRole('log')
 
 test('a newcomer who took the account by the link sees the demo model work', async () => {
-  await page.getByRole('link', { name: 'Start', exact: true }).click()
+  await page.getByRole('button', { name: 'Use the demo model' }).click()
+  await page.getByRole('button', { name: 'Skip' }).click()
+  await page.getByRole('button', { name: 'Start', exact: true }).click()
   await page.getByTitle('Model').click()
   await page.getByPlaceholder('Search').fill('parley/demo')
   await page.getByRole('option', { name: 'parley/demo' }).click()
@@ -104,7 +106,7 @@ test('an API key is shown once and works', async () => {
   await page.getByRole('button', { name: 'Create API Key' }).click()
   await page.getByLabel('Name').fill('Build server')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
-  const key = (await page.getByTestId('new-key').textContent()) ?? ''
+  const key = (await page.getByTestId('shown-once').textContent()) ?? ''
   const answer = await fetch(`${parley.program.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${key}` } })
   assert.equal(answer.status, 200)
   await page.getByRole('button', { name: 'Done' }).click()

@@ -14,7 +14,11 @@ export interface Opened extends AsyncDisposable {
   visitor: Visitor
 }
 
-export async function openParley({ scripts, repositories = {}, unfilled = {} }: HouseSetup): Promise<Opened> {
+/** `fresh`: nobody has been here; the account is not taken and no model is set. */
+export async function openParley(
+  { scripts, repositories = {}, unfilled = {} }: HouseSetup,
+  { fresh = false } = {},
+): Promise<Opened> {
   await using opened = new AsyncDisposableStack()
   const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.3' }))
@@ -23,8 +27,10 @@ export async function openParley({ scripts, repositories = {}, unfilled = {} }: 
   await program.start()
   const browser = opened.use(await openBrowser())
   const visitor = opened.use(await browser.visit(program.url))
-  await claim(visitor.page, program.said())
-  await useModel(program.client, llm.url)
+  if (!fresh) {
+    await claim(visitor.page, program.said())
+    await useModel(program.client, llm.url)
+  }
   const all = opened.move()
   return { program, llm, forge, browser, visitor, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }

@@ -79,6 +79,16 @@ async function look(name: string, address: string, ready: (on: Page) => Promise<
 }
 
 await context.addInitScript('localStorage.removeItem("parley.theme")')
+// A price, so that there is something to add up.
+const prices = { input_cost_per_token: 0.000_003, output_cost_per_token: 0.000_015 }
+await client.settings.update({ body: { agent_settings: { llm: prices } } })
+await client.users.createInvitation({ body: { email: 'grace@example.com' } })
+await client.settings.update({
+  body: { mcp_config: { shttp_servers: [{ url: 'https://mcp.example.com/mcp', api_key: 'not-a-real-key' }] } },
+})
+await client.webhookSubscriptions.create({
+  body: { name: 'Build server', url: 'https://build.example.com/hook', types: ['conversation.finished'] },
+})
 await ask(parley.visitor, '[[script:talk]] Please look around and say what you see')
 await page.getByText('Finished').waitFor()
 const conversation = new URL(page.url()).pathname
@@ -116,8 +126,18 @@ test('events', () =>
   look('events', `${conversation}?tab=events&seq=1`, (on) => on.getByText('"llm_message"').waitFor()))
 test('conversations', () => look('list', '/conversations', heading('Conversations')))
 test('sandboxes', () => look('sandboxes', '/sandboxes', (on) => on.getByText('Sandbox running').first().waitFor()))
-for (const section of ['model', 'agent', 'git', 'secrets', 'keys', 'profile'])
+for (const section of ['model', 'agent', 'sandbox', 'mcp', 'git', 'secrets', 'keys', 'webhooks', 'profile', 'app'])
   test(`settings: ${section}`, () => look(`settings-${section}`, `/settings/${section}`, heading('Settings')))
+test('settings: usage', () =>
+  look('settings-usage', '/settings/usage', (on) => on.getByRole('img', { name: /^Bars of/ }).waitFor()))
+test('settings: people', () =>
+  look('settings-people', '/settings/people', (on) => on.getByText('grace@example.com').waitFor()))
+test('settings: server', () =>
+  look('settings-server', '/settings/server', async (on) => {
+    await on.getByText('sandboxes.per_user').waitFor()
+    await on.getByRole('button', { name: 'Examine' }).click()
+    await on.getByText('database', { exact: true }).waitFor()
+  }))
 test('palette', () =>
   look('palette', '/conversations', async (on) => {
     await heading('Conversations')(on)

@@ -1,5 +1,9 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
+import { Attach, Attached, imagesIn, type Images } from './Attachments.tsx'
+import { completed, type Sources, type Suggestion, useSuggestions } from './suggest.ts'
+import { Suggestions } from './Suggestions.tsx'
 
 interface ComposerProps {
   label: string
@@ -12,34 +16,54 @@ interface ComposerProps {
   children?: ReactNode
   autoFocus?: boolean
   isTall?: boolean
+  /** Pictures that go with the text; without it none can be attached. */
+  images?: Images
+  /** What `/` and `@` offer. */
+  sources?: Sources
 }
 
+const nothing: Sources = {}
+
 /** Where a person writes to the agent. Enter sends, Shift and Enter begin a new line. */
-export function Composer({
-  label,
-  placeholder,
-  text,
-  onText,
-  onSend,
-  isSending,
-  children,
-  autoFocus,
-  isTall,
-}: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { label, placeholder, text, onText, onSend, isSending, children, autoFocus, isTall, images } = props
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
-  const canSend = text.trim() !== '' && !isSending
+  const [caret, setCaret] = useState(0)
+  const offered = useSuggestions(props.sources ?? nothing, text, caret)
+  const isOpen = offered.items.length > 0
+  const canSend = (text.trim() !== '' || (images?.list.length ?? 0) > 0) && !isSending
   useEffect(() => {
     // On a phone the focus would open the keyboard over the page.
     if (autoFocus === true && matchMedia('(pointer: fine)').matches) area.current?.focus()
   }, [autoFocus])
+
+  const choose = ({ value, act }: Suggestion) => {
+    if (offered.token === null) return
+    const next = completed(text, offered.token, act === undefined ? value : '')
+    onText(next.text)
+    setCaret(next.caret)
+    requestAnimationFrame(() => area.current?.setSelectionRange(next.caret, next.caret))
+    area.current?.focus()
+    act?.()
+  }
+  const inList: Record<string, () => void> = {
+    ArrowDown: () => offered.mark(offered.marked + 1),
+    ArrowUp: () => offered.mark(offered.marked - 1),
+    Escape: offered.close,
+    Enter: () => choose(offered.items[offered.marked] ?? { value: '' }),
+    Tab: () => choose(offered.items[offered.marked] ?? { value: '' }),
+  }
   const keys = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    if (event.shiftKey || event.nativeEvent.isComposing) return
+    const act = isOpen ? inList[event.key] : event.key === 'Enter' ? () => canSend && onSend() : undefined
+    if (act === undefined) return
     event.preventDefault()
-    if (canSend) onSend()
+    act()
   }
   return (
-    <div className="rounded-xl border border-edge bg-raised focus-within:border-accent">
+    <div className="relative rounded-xl border border-edge bg-raised shadow-sm focus-within:border-accent">
+      {isOpen && <Suggestions id={`${id}-list`} items={offered.items} marked={offered.marked} onChoose={choose} />}
       <label htmlFor={id} className="sr-only">
         {label}
       </label>
@@ -47,17 +71,34 @@ export function Composer({
         id={id}
         ref={area}
         value={text}
-        onChange={(event) => onText(event.target.value)}
+        onChange={({ target }) => {
+          onText(target.value)
+          setCaret(target.selectionStart)
+        }}
+        onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
         onKeyDown={keys}
+        onPaste={(event) => images !== undefined && pasted(event, images)}
         placeholder={placeholder}
-        className={`${isTall === true ? 'min-h-24' : 'min-h-12'} field-sizing-content block max-h-[40vh] w-full resize-none bg-transparent px-3 pt-3 pb-1 outline-none placeholder:text-soft`}
+        aria-autocomplete="list"
+        aria-controls={isOpen ? `${id}-list` : undefined}
+        aria-activedescendant={isOpen ? `${id}-list-${offered.marked}` : undefined}
+        className={`${isTall === true ? 'min-h-24' : 'min-h-12'} field-sizing-content block max-h-[40vh] w-full resize-none bg-transparent px-3.5 pt-3 pb-1 outline-none placeholder:text-soft`}
       />
+      {images !== undefined && <Attached images={images} />}
       <div className="flex flex-wrap items-center gap-2 p-2">
+        {images !== undefined && <Attach onAdd={images.add} />}
         {children}
         <Button kind="primary" className="ml-auto" disabled={!canSend} busy={isSending} onClick={onSend}>
-          Send
+          {t('composer.send')}
         </Button>
       </div>
     </div>
   )
+}
+
+/** Pictures in the clipboard are attached; text goes where it always goes. */
+function pasted(event: ClipboardEvent, images: Images): void {
+  if (event.clipboardData.files.length === 0) return
+  event.preventDefault()
+  void imagesIn(event.clipboardData.files).then(images.add)
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Row } from './Row.tsx'
 
@@ -14,11 +15,11 @@ export function Recent() {
   if (found.error !== null && found.data === undefined) return <ErrorNote error={found.error} />
   if (found.data === undefined || found.data.items.length === 0) return null
   return (
-    <section aria-label="Recent conversations" className="mt-8">
+    <section aria-label={t('recent.label')} className="mt-8">
       <div className="mb-2 flex items-baseline justify-between">
-        <h2 className="text-sm font-semibold text-soft">Recent</h2>
+        <h2 className="text-sm font-semibold text-soft">{t('recent.title')}</h2>
         <Link to="/conversations" className="text-sm text-accent hover:underline">
-          All conversations
+          {t('recent.all')}
         </Link>
       </div>
       <ul className="card divide-y divide-line">

@@ -2,6 +2,7 @@ import type { GitProvider } from '@parley/contract/git-provider'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { client, queries } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { settings } from '../settings/settings.ts'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
@@ -20,7 +21,7 @@ export function GitHosts() {
     onSuccess: refresh,
   })
   return (
-    <Section title="Git hosts" about="Repositories are cloned and pushed with these tokens; no sandbox ever sees one.">
+    <Section title={t('settings.git')} about={t('git.about')}>
       <ErrorNote error={connected.error ?? leave.error} />
       {connected.data !== undefined && connected.data.length > 0 && (
         <ul className="divide-y divide-line">
@@ -28,8 +29,9 @@ export function GitHosts() {
             <li key={account.git_provider} className="flex flex-wrap items-center gap-2 py-2">
               <span className="font-medium">{hostLabel(account.git_provider)}</span>
               <span className="text-soft">
-                {visible(account.login)}
-                {account.host !== null && ` at ${account.host}`}
+                {account.host === null
+                  ? visible(account.login)
+                  : t('git.at', { login: visible(account.login), host: visible(account.host) })}
               </span>
               <Button
                 kind="danger"
@@ -37,7 +39,7 @@ export function GitHosts() {
                 busy={leave.isPending && leave.variables === account.git_provider}
                 onClick={() => leave.mutate(account.git_provider)}
               >
-                Disconnect
+                {t('git.disconnect')}
               </Button>
             </li>
           ))}
@@ -73,7 +75,7 @@ function Connect() {
   }
   return (
     <form onSubmit={submit} className="grid gap-3">
-      <Field label="Kind of host">
+      <Field label={t('git.kind')}>
         {(tie) => (
           <select
             {...tie}
@@ -89,18 +91,18 @@ function Connect() {
           </select>
         )}
       </Field>
-      <Field label="Token" hint={hosts.find((one) => one.provider === provider)?.hint}>
+      <Field label={t('git.token')} hint={provider === 'enterprise_sso' ? undefined : t(`git.hint.${provider}`)}>
         {(tie) => (
           <input {...tie} className="field" name="token" type="password" autoComplete="off" maxLength={4096} required />
         )}
       </Field>
-      <Field label="Address" hint="Empty: the public one of this kind.">
+      <Field label={t('git.address')} hint={t('git.address.hint')}>
         {(tie) => <input {...tie} className="field" name="host" placeholder="git.example.com" maxLength={2048} />}
       </Field>
       <ErrorNote error={add.error} />
       <div>
         <Button type="submit" busy={add.isPending}>
-          Connect
+          {t('git.connect')}
         </Button>
       </div>
     </form>

@@ -2,6 +2,7 @@ import type { GitProvider } from '@parley/contract/git-provider'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Picker } from '../ui/Picker.tsx'
 import { accounts, hostLabel } from './accounts.ts'
 
@@ -22,25 +23,25 @@ export function RepositoryPicker({ value, onPick }: { value: Chosen | null; onPi
         params={{ section: 'git' }}
         className="inline-flex min-h-9 items-center rounded-lg px-2 text-sm text-soft hover:bg-panel"
       >
-        Connect a Git host
+        {t('git.connect-one')}
       </Link>
     )
   const providers = connected.data.map((account) => account.git_provider)
   return (
     <>
       <Picker
-        label="Repository"
+        label={t('git.repository')}
         value={value?.repository ?? null}
-        none="No repository"
+        none={t('git.repository.none')}
         searchKey={['git', 'repositories', providers]}
         search={(words) => repositories(providers, words)}
         onPick={(choice) => onPick(choice === null ? null : chosenOf(choice.value))}
       />
       {value !== null && (
         <Picker
-          label="Branch"
+          label={t('git.branch')}
           value={value.branch}
-          none="Default branch"
+          none={t('git.branch.none')}
           searchKey={['git', 'branches', value.provider, value.repository]}
           search={async (query) => {
             const { provider, repository } = value

@@ -1,16 +1,8 @@
-import type { SuggestedTask } from '@parley/contract/git-provider'
 import type { StartRequestInput } from '@parley/contract/start-request'
 import { useQuery } from '@tanstack/react-query'
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { visible } from '../ui/visible.ts'
-
-const words: Record<SuggestedTask['task_type'], string> = {
-  MERGE_CONFLICTS: 'Resolve conflicts',
-  FAILING_CHECKS: 'Fix failing checks',
-  UNRESOLVED_COMMENTS: 'Answer review comments',
-  OPEN_ISSUE: 'Work on issue',
-  OPEN_PR: 'Pull request',
-}
 
 /** Work that the connected hosts offer; choosing one starts it. Nothing is shown where there is none. */
 export function SuggestedTasks({ onPick }: { onPick: (request: StartRequestInput) => void }) {
@@ -22,8 +14,8 @@ export function SuggestedTasks({ onPick }: { onPick: (request: StartRequestInput
   const tasks = (found.data?.items ?? []).filter((task) => task.task_type !== 'OPEN_PR').slice(0, 5)
   if (tasks.length === 0) return null
   return (
-    <section aria-label="Suggested tasks" className="mt-8">
-      <h2 className="mb-2 text-sm font-semibold text-soft">Suggested</h2>
+    <section aria-label={t('git.suggested.label')} className="mt-8">
+      <h2 className="mb-2 text-sm font-semibold text-soft">{t('git.suggested')}</h2>
       <ul className="card divide-y divide-line">
         {tasks.map((task) => (
           <li key={`${task.repo} ${task.issue_number} ${task.task_type}`}>
@@ -39,7 +31,7 @@ export function SuggestedTasks({ onPick }: { onPick: (request: StartRequestInput
                 })
               }
             >
-              <span className="font-medium">{words[task.task_type]}</span>
+              <span className="font-medium">{t(`task.${task.task_type}`)}</span>
               <span className="min-w-0 truncate">{visible(task.title)}</span>
               <span className="ml-auto text-sm text-soft">
                 {task.repo} #{task.issue_number}

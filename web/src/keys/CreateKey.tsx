@@ -1,14 +1,17 @@
 import { type Scope, scopes } from '@parley/contract/endpoint'
-import { defaultScopes, type NewApiKey } from '@parley/contract/keys'
+import { defaultScopes } from '@parley/contract/keys'
 import { useMutation } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
-import { CopyButton } from '../ui/CopyButton.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
+import { ShownOnce } from '../ui/ShownOnce.tsx'
 
+/** Days. */
+const lives = [7, 30, 90, 365]
 const usual: readonly Scope[] = defaultScopes
 
 interface Asked {
@@ -33,29 +36,30 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
     create.mutate(askedBy(new FormData(event.currentTarget)))
   }
   return (
-    <Dialog title="Create API Key" onClose={onClose}>
+    <Dialog title={t('keys.create')} onClose={onClose}>
       {create.data !== undefined ? (
-        <Shown made={create.data} onClose={onClose} />
+        <ShownOnce text={create.data.key} about={t('keys.shown-once')} onClose={onClose} />
       ) : (
         <form onSubmit={submit} className="grid gap-4">
-          <Field label="Name">
+          <Field label={t('keys.name')}>
             {(tie) => <input {...tie} className="field" name="name" maxLength={255} autoComplete="off" />}
           </Field>
-          <Field label="Expires">
+          <Field label={t('keys.expires')}>
             {(tie) => (
               <select {...tie} className="field" name="days" defaultValue="0">
-                <option value="0">Never</option>
-                <option value="7">In 7 days</option>
-                <option value="30">In 30 days</option>
-                <option value="90">In 90 days</option>
-                <option value="365">In a year</option>
+                <option value="0">{t('keys.never')}</option>
+                {lives.map((count) => (
+                  <option key={count} value={count}>
+                    {t('keys.in', { count })}
+                  </option>
+                ))}
               </select>
             )}
           </Field>
           <details>
-            <summary className="text-sm font-medium">What it may do</summary>
+            <summary className="text-sm font-medium">{t('keys.scopes')}</summary>
             <fieldset className="mt-2 grid grid-cols-1 gap-1 sm:grid-cols-2">
-              <legend className="sr-only">Scopes</legend>
+              <legend className="sr-only">{t('keys.scopes')}</legend>
               {scopes.map((scope) => (
                 <label key={scope} className="flex items-center gap-2 text-sm">
                   <input type="checkbox" name={scope} defaultChecked={usual.includes(scope)} />
@@ -66,32 +70,13 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           </details>
           <ErrorNote error={create.error} />
           <div className="flex justify-end gap-2">
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={onClose}>{t('ui.cancel')}</Button>
             <Button type="submit" kind="primary" busy={create.isPending}>
-              Create
+              {t('keys.create.do')}
             </Button>
           </div>
         </form>
       )}
     </Dialog>
-  )
-}
-
-function Shown({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
-  return (
-    <div className="grid gap-3">
-      <p>Copy it now. It is not kept and cannot be shown again.</p>
-      <div className="flex items-center gap-2 rounded-lg bg-panel p-2">
-        <code data-testid="new-key" className="min-w-0 flex-1 text-sm wrap-anywhere">
-          {made.key}
-        </code>
-        <CopyButton text={made.key} />
-      </div>
-      <div className="flex justify-end">
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </div>
-    </div>
   )
 }

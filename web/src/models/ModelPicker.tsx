@@ -1,4 +1,5 @@
 import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Picker } from '../ui/Picker.tsx'
 
 /** Picks a model by name; a name that is not in the list can be typed. */
@@ -13,7 +14,7 @@ export function ModelPicker({
 }) {
   return (
     <Picker
-      label="Model"
+      label={t('models.model')}
       value={value}
       none={none}
       takesText
@@ -22,7 +23,7 @@ export function ModelPicker({
         const { items } = await client.models.search({ query: { query, limit: 50 } })
         return items.map(({ provider, name, verified }) => {
           const full = provider === null ? name : `${provider}/${name}`
-          return { value: full, label: full, ...(verified ? { note: 'verified' } : {}) }
+          return { value: full, label: full, ...(verified ? { note: t('models.verified') } : {}) }
         })
       }}
       onPick={(choice) => onPick(choice?.value ?? null)}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { client, queries } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { DeleteButton } from '../ui/DeleteButton.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
@@ -18,13 +19,10 @@ export function Secrets() {
   const secrets = found.data?.custom_secrets
   return (
     <>
-      <Section
-        title="Secrets"
-        about="Commands of the agent see them as environment variables; their values are masked in what the commands print."
-      >
+      <Section title={t('settings.secrets')} about={t('secrets.about')}>
         <ErrorNote error={found.error} />
-        {found.isLoading && <Loading what="the secrets" />}
-        {secrets?.length === 0 && <p className="text-soft">There is none yet.</p>}
+        {found.isLoading && <Loading />}
+        {secrets?.length === 0 && <p className="text-soft">{t('secrets.none')}</p>}
         {secrets !== undefined && secrets.length > 0 && (
           <ul className="divide-y divide-line">
             {secrets.map(({ name, description }) => (
@@ -34,7 +32,7 @@ export function Secrets() {
                 <span className="ml-auto">
                   <DeleteButton
                     what={name}
-                    warning="Commands that start later no longer see it."
+                    warning={t('secrets.delete.warning')}
                     onDelete={() => client.secrets.delete({ params: { id: name } }).then(refresh)}
                   />
                 </span>
@@ -62,9 +60,9 @@ function NewSecret() {
     add.mutate(body, { onSuccess: () => form.reset() })
   }
   return (
-    <Section title="Add a secret">
+    <Section title={t('secrets.add')}>
       <form onSubmit={submit} className="grid gap-3">
-        <Field label="Name" hint="Letters, digits and underscores.">
+        <Field label={t('secrets.name')} hint={t('secrets.name.hint')}>
           {(tie) => (
             <input
               {...tie}
@@ -77,7 +75,7 @@ function NewSecret() {
             />
           )}
         </Field>
-        <Field label="Value">
+        <Field label={t('secrets.value')}>
           {(tie) => (
             <textarea
               {...tie}
@@ -90,13 +88,13 @@ function NewSecret() {
             />
           )}
         </Field>
-        <Field label="Description">
+        <Field label={t('secrets.description')}>
           {(tie) => <input {...tie} className="field" name="description" maxLength={1000} />}
         </Field>
         <ErrorNote error={add.error} />
         <div>
           <Button type="submit" kind="primary" busy={add.isPending}>
-            Add
+            {t('secrets.add.do')}
           </Button>
         </div>
       </form>

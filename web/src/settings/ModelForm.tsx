@@ -1,84 +1,113 @@
 import type { Settings } from '@parley/contract/settings'
-import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { client } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { ModelPicker } from '../models/ModelPicker.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Loading } from '../ui/Loading.tsx'
+import { SaveBar } from '../ui/SaveBar.tsx'
 import { Section } from '../ui/Section.tsx'
 import { demoModel, settings, useSettingsChange } from './settings.ts'
+import { Tried } from './Tried.tsx'
 
-/** The model of new conversations, the key to it, and where it is. */
-export function ModelForm() {
+/** The model of new conversations, the key to it, and where it is. `onSaved`: what comes next in a tour. */
+export function ModelForm({ onSaved }: { onSaved?: () => void }) {
   const stored = useQuery(settings)
-  if (stored.data === undefined)
-    return stored.error === null ? <Loading what="the settings" /> : <ErrorNote error={stored.error} />
-  return <Form stored={stored.data} />
+  if (stored.data === undefined) return stored.error === null ? <Loading /> : <ErrorNote error={stored.error} />
+  const { llm_base_url, llm_api_key_set } = stored.data
+  return (
+    <Form
+      key={`${llm_base_url} ${llm_api_key_set}`}
+      stored={stored.data}
+      {...(onSaved === undefined ? {} : { onSaved })}
+    />
+  )
 }
 
-function Form({ stored }: { stored: Settings }) {
+function Form({ stored, onSaved }: { stored: Settings; onSaved?: () => void }) {
   const [model, setModel] = useState(stored.llm_model)
+  const form = useRef<HTMLFormElement>(null)
   const change = useSettingsChange()
-  const submit = (event: FormEvent<HTMLFormElement>) => {
+  const test = useMutation({ mutationFn: () => client.models.test({ body: said() }) })
+  /** What the form says; a key that is not written is the stored one. */
+  const said = () => {
+    const data = new FormData(form.current ?? undefined)
+    const key = String(data.get('key'))
+    const place = { llm_model: model ?? '', llm_base_url: String(data.get('base')) }
+    return key === '' ? place : { ...place, llm_api_key: key }
+  }
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    const form = event.currentTarget
-    const said = new FormData(form)
-    const key = String(said.get('key'))
-    const body = {
-      llm_model: model ?? '',
-      llm_base_url: String(said.get('base')),
-      ...(key === '' ? {} : { llm_api_key: key }),
-    }
-    change.mutate(body, { onSuccess: () => (form.elements.namedItem('key') as HTMLInputElement | null)?.form?.reset() })
+    change.mutate(said(), { onSuccess: () => onSaved?.() })
+  }
+  const edited = () => {
+    test.reset()
+    change.reset()
   }
   return (
-    <Section title="Model" about="New conversations use it; those under way keep what they have.">
-      <form onSubmit={submit} className="grid gap-4" key={`${stored.llm_base_url} ${stored.llm_api_key_set}`}>
+    <Section title={t('settings.model')} about={t('settings.model.about')}>
+      <form ref={form} onSubmit={submit} onChange={edited} className="grid gap-4">
         <div>
-          <ModelPicker value={model} none={`${demoModel} (needs no key)`} onPick={setModel} />
+          <ModelPicker
+            value={model}
+            none={t('settings.model.none', { model: demoModel })}
+            onPick={(name) => {
+              setModel(name)
+              edited()
+            }}
+          />
         </div>
-        <Field
-          label="API key of the model"
-          hint={
-            stored.llm_api_key_set
-              ? 'A key is stored. Leave this empty to keep it.'
-              : 'Stays on the server and never reaches a sandbox.'
-          }
-        >
-          {(tie) => <input {...tie} className="field" name="key" type="password" autoComplete="off" maxLength={4096} />}
-        </Field>
-        <Field
-          label="Base URL"
-          hint="For a server of your own that speaks the OpenAI protocol, such as Ollama or vLLM."
-        >
-          {(tie) => (
-            <input
-              {...tie}
-              className="field"
-              name="base"
-              type="url"
-              defaultValue={stored.llm_base_url ?? ''}
-              placeholder="https://host/v1"
-              maxLength={2048}
-            />
-          )}
-        </Field>
-        <ErrorNote error={change.error} />
-        <div className="flex flex-wrap items-center gap-3">
-          <Button type="submit" kind="primary" busy={change.isPending}>
-            Save
+        <Inputs stored={stored} />
+        <Tried model={test.data} error={test.error} isPending={test.isPending} />
+        <div className="flex flex-wrap items-start gap-3">
+          <SaveBar saved={change.isSuccess} busy={change.isPending} error={change.error} />
+          <Button busy={test.isPending} onClick={() => test.mutate()}>
+            {t('settings.model.test')}
           </Button>
           {stored.llm_api_key_set && (
             <Button kind="danger" onClick={() => change.mutate({ llm_api_key: '' })}>
-              Remove the key
+              {t('settings.secret.remove')}
             </Button>
           )}
-          <span role="status" className="text-sm text-good">
-            {change.isSuccess ? 'Saved' : ''}
-          </span>
         </div>
       </form>
     </Section>
   )
 }
+
+const Inputs = ({ stored }: { stored: Settings }) => (
+  <>
+    <Field
+      label={t('settings.model.key')}
+      hint={stored.llm_api_key_set ? t('settings.model.key.kept') : t('settings.model.key.hint')}
+    >
+      {(tie) => (
+        <input
+          {...tie}
+          className="field"
+          name="key"
+          type="password"
+          autoComplete="off"
+          maxLength={4096}
+          placeholder={stored.llm_api_key_set ? '••••••••' : ''}
+        />
+      )}
+    </Field>
+    <Field label={t('settings.model.base')} hint={t('settings.model.base.hint')}>
+      {(tie) => (
+        <input
+          {...tie}
+          className="field"
+          name="base"
+          type="url"
+          defaultValue={stored.llm_base_url ?? ''}
+          placeholder="https://host/v1"
+          maxLength={2048}
+        />
+      )}
+    </Field>
+  </>
+)

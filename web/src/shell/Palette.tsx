@@ -4,8 +4,9 @@ import { Command } from 'cmdk'
 import { useEffect, useRef, useState } from 'react'
 import { client } from '../api.ts'
 import { t } from '../i18n/translate.ts'
-import { sections } from '../settings/sections.ts'
+import { sectionsFor } from '../settings/sections.ts'
 import { visible } from '../ui/visible.ts'
+import { me } from '../users/me.ts'
 
 const item = 'flex cursor-pointer items-center rounded-lg px-3 py-2 data-[selected=true]:bg-tint'
 
@@ -13,6 +14,7 @@ const item = 'flex cursor-pointer items-center rounded-lg px-3 py-2 data-[select
 export function Palette({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const navigate = useNavigate()
+  const { data: person } = useQuery(me)
   const [words, setWords] = useState('')
   useEffect(() => {
     const element = dialog.current
@@ -32,7 +34,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     [t('shell.new-conversation'), '/'],
     [t('shell.conversations'), '/conversations'],
     [t('shell.sandboxes'), '/sandboxes'],
-    ...sections.map(({ id, label }) => [t('shell.settings-of', { name: t(label) }), `/settings/${id}`]),
+    ...sectionsFor(person?.role).map(({ id, label }) => [
+      t('shell.settings-of', { name: t(label) }),
+      `/settings/${id}`,
+    ]),
   ] as [string, string][]
   const shown = pages.filter(([label]) => label.toLowerCase().includes(title.toLowerCase()))
   return (

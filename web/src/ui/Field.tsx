@@ -1,11 +1,18 @@
 import { type ReactNode, useId } from 'react'
 
+/** What ties an input to its label and texts. */
+export interface Tie {
+  id: string
+  'aria-describedby': string | undefined
+  'aria-invalid': boolean
+}
+
 interface FieldProps {
   label: string
   hint?: ReactNode
   error?: string | undefined
-  /** Draws the input; the attributes tie it to its label and texts. */
-  children: (attributes: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ReactNode
+  /** Draws the input. */
+  children: (tie: Tie) => ReactNode
 }
 
 export function Field({ label, hint, error, children }: FieldProps) {

@@ -14,6 +14,7 @@ export function useDraft(place: string): [string, (text: string) => void] {
   return [draft.key === key ? draft.text : read(key), change]
 }
 
+export const draftAt = (place: string): string => read(`parley.draft.${place}`)
 export const putDraft = (place: string, text: string): void => keep(`parley.draft.${place}`, text)
 
 const read = (key: string): string => localStorage.getItem(key) ?? ''

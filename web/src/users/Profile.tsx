@@ -10,6 +10,7 @@ import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Field } from '../ui/Field.tsx'
 import { Section } from '../ui/Section.tsx'
 import { me } from './me.ts'
+import { Sessions } from './Sessions.tsx'
 
 export function Profile() {
   return (
@@ -152,21 +153,6 @@ function Speech() {
         ))}
       </select>
       <ErrorNote error={change.error} />
-    </Section>
-  )
-}
-
-function Sessions() {
-  const leave = useMutation({
-    mutationFn: () => client.users.signOut({ query: { everywhere: 'true' } }),
-    onSuccess: () => location.assign('/sign-in'),
-  })
-  return (
-    <Section title={t('users.sessions')} about={t('users.sessions.about')}>
-      <ErrorNote error={leave.error} />
-      <Button onClick={() => leave.mutate()} busy={leave.isPending}>
-        {t('users.sessions.end')}
-      </Button>
     </Section>
   )
 }

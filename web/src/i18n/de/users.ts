@@ -33,4 +33,9 @@ export const users = {
   'users.sessions': 'Sitzungen',
   'users.sessions.about': 'Meldet jeden Browser ab, auch diesen.',
   'users.sessions.end': 'Überall abmelden',
+  'users.sessions.list': 'Die Browser, in denen du angemeldet bist.',
+  'users.session.since': 'Angemeldet {time}',
+  'users.session.used': 'benutzt',
+  'users.session.this': 'Dieser hier',
+  'users.session.end': 'Abmelden',
 } as const

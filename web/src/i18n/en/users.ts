@@ -34,4 +34,9 @@ export const users = {
   'users.sessions': 'Sessions',
   'users.sessions.about': 'Signs out every browser, this one too.',
   'users.sessions.end': 'Sign out everywhere',
+  'users.sessions.list': 'The browsers in which you are signed in.',
+  'users.session.since': 'Signed in {time}',
+  'users.session.used': 'used',
+  'users.session.this': 'This one',
+  'users.session.end': 'Sign out',
 } as const
