@@ -19,6 +19,7 @@ import { resealed } from '../resealed.ts'
 import { type ConversationRow, conversationStore, type ConversationStore, type HeadRow } from '../store.ts'
 import { eventsTopic, inboxTopic, runJob } from '../topics.ts'
 import { mostWords, saidBy } from '../words.ts'
+import type { Places } from './places.ts'
 
 /*
  * Sub-agents of a conversation's agent: conversations of their own, in the parent's sandbox and folder, with its settings,
@@ -29,6 +30,8 @@ import { mostWords, saidBy } from '../words.ts'
 export interface ChildParts {
   database: Database
   store: ConversationStore
+  /** Whoever waits for a sub-agent holds up a run of this process; so many at most, for the sub-agents need runs too. */
+  helpers: Places
   insights: Pick<InsightStore, 'lastWords'>
   sandboxes: Pick<Sandboxes, 'keeper'>
   jobs: Pick<Jobs, 'spawn'>
@@ -53,23 +56,41 @@ const longestMs = 6 * 3_600_000
 
 export const childrenOf = (parts: ChildParts, parent: Parent): Children => ({
   async work(task, signal, waits) {
-    const id = idOf(parent.row.id, task.key)
-    if ((await parts.store.head(id)) === undefined) {
-      signal.throwIfAborted()
-      await start(parts, parent, { ...task, id })
-    }
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
+    const leave = parts.helpers.take()
     try {
-      return await reported(parts, id, await rested(parts, id, limit, waits))
-    } catch (error) {
-      if (!limit.aborted || (signal.aborted && !(signal.reason instanceof Interrupted))) throw error
-      await interrupt(parts, id)
-      const head = await rested(parts, id, AbortSignal.timeout(stopMs), () => {}).catch(() => parts.store.head(id))
-      if (head === undefined) throw error
-      return reported(parts, id, head)
+      return await followed(parts, parent, task, { signal, waits, mayStart: leave !== undefined })
+    } finally {
+      leave?.()
     }
   },
 })
+
+interface Following {
+  signal: AbortSignal
+  waits: (id: string) => void
+  /** False: only what is at work already is waited for. */
+  mayStart: boolean
+}
+
+async function followed(parts: ChildParts, parent: Parent, task: ChildTask, following: Following) {
+  const { signal, waits, mayStart } = following
+  const id = idOf(parent.row.id, task.key)
+  if ((await parts.store.head(id)) === undefined) {
+    signal.throwIfAborted()
+    if (!mayStart) throw new Error('too many sub-agents are at work here; do this part yourself, or try again later')
+    await start(parts, parent, { ...task, id })
+  }
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
+  try {
+    return await reported(parts, id, await rested(parts, id, limit, waits))
+  } catch (error) {
+    if (!limit.aborted || (signal.aborted && !(signal.reason instanceof Interrupted))) throw error
+    await interrupt(parts, id)
+    const head = await rested(parts, id, AbortSignal.timeout(stopMs), () => {}).catch(() => parts.store.head(id))
+    if (head === undefined) throw error
+    return reported(parts, id, head)
+  }
+}
 
 /** The same for the same work of the same parent, so that a second try finds the first one's. */
 function idOf(parent: string, key: string): string {

@@ -12,6 +12,7 @@ import { logStore } from '../log/store.ts'
 import { conversationStore } from '../store.ts'
 import { eventsTopic, inboxTopic } from '../topics.ts'
 import { open, type Opened, type RunParts } from './open.ts'
+import { places } from './places.ts'
 
 /*
  * A run as a durable job: whoever holds the job's lease has the pen of the conversation's log. The log is the checkpoint, so a
@@ -22,11 +23,16 @@ import { open, type Opened, type RunParts } from './open.ts'
 const busyEveryMs = 10_000
 const busyForMs = 30_000
 
-export function runJobKind(parts: RunParts & { database: Database }): Kind {
+const mostRuns = 400
+/** Of the runs of a process, so many may wait for sub-agents: the others are left for those. */
+const mostHelpers = mostRuns / 2
+
+export function runJobKind(given: Omit<Parts, 'helpers'>): Kind {
+  const parts: Parts = { ...given, helpers: places(mostHelpers) }
   return {
     attempts: 5,
     backoffMs: 1_000,
-    concurrency: 400,
+    concurrency: mostRuns,
     run: (job) => work(parts, job),
     async failed(job, error) {
       parts.log('A run failed.', { conversation: job.key, error })
