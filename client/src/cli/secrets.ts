@@ -9,17 +9,21 @@ export function addSecrets(program: Command, terminal: Terminal): void {
     .description('names of all secrets')
     .action(async (_options: object, command: Command) => {
       const found = await (await open(terminal, command)).secrets.list()
-      const lines = () => table(found.custom_secrets.map((secret) => [secret.name, secret.description]))
+      const lines = () =>
+        table(found.custom_secrets.map((secret) => [secret.name, secret.description, secret.hosts?.join(' ') ?? '']))
       show(terminal, command, found, lines)
     })
   secrets
     .command('create <name>')
     .description('a new secret; the value is read from standard input, so that it is in no history')
     .option('--description <text>')
-    .action(async (name: string, { description }: { description?: string }, command: Command) => {
+    .option('--host <host...>', 'commands see a placeholder, and the value goes to these hosts alone')
+    .action(async (name: string, options: { description?: string; host?: string[] }, command: Command) => {
+      const { description, host } = options
       const client = await open(terminal, command)
       const value = (await text(process.stdin)).replace(/\r?\n$/, '')
-      const done = await client.secrets.create({ body: { name, value, ...(description ? { description } : {}) } })
+      const more = { ...(description ? { description } : {}), ...(host ? { hosts: host } : {}) }
+      const done = await client.secrets.create({ body: { name, value, ...more } })
       show(terminal, command, done, () => [done.message])
     })
   secrets
