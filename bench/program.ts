@@ -36,6 +36,7 @@ export async function openProgram({ dataDir, privateHosts, limits }: ProgramOpti
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       PARLEY_PORT: '0',
       PARLEY_DATA_DIR: dir,
       PARLEY_OWNER_API_KEY: key,

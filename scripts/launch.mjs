@@ -1,8 +1,11 @@
 /* A program of ours in the foreground: signals go to it, its exit code comes back, and it never outlives us. */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+/** What Node made of our files is kept: it halves the time to start. */
+const compiled = fileURLToPath(new URL('../node_modules/.cache/parley/compiled', import.meta.url))
 const leash = new URL('leash.mjs', import.meta.url).href
 
 /**
@@ -17,6 +20,7 @@ export function launch(node, script, args) {
   const child = spawn(node, ['--import', leash, script, ...args], {
     stdio: 'inherit',
     detached: true,
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env },
   })
   const forward = onceASecond((signal) => child.kill(signal))
   for (const signal of signals) process.on(signal, forward)

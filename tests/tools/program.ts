@@ -57,6 +57,7 @@ export async function openProgram({
   let port = '0'
   const environment = () => ({
     PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     PARLEY_DATA_DIR: folder,
     PARLEY_PORT: port,
     PARLEY_OWNER_API_KEY: key,
