@@ -92,3 +92,30 @@ test('work that asks elsewhere before it writes holds no connection meanwhile', 
   await Promise.all(waiting)
   assert.equal((await ids(database)).length, 31)
 })
+
+test('what is left running when the work is over takes no part in it, and can ask anew', async () => {
+  await using test = await openTestDatabase(migrations)
+  const { database } = test
+  const gate = Promise.withResolvers<void>()
+  let late: Promise<unknown> = Promise.resolve()
+  await database.atOnce(async () => {
+    await insert(database, 1)
+    late = gate.promise.then(() => insert(database, 2))
+  })
+  gate.resolve()
+  await late
+  let kept: Promise<unknown> = Promise.resolve()
+  const ended = Promise.withResolvers<void>()
+  await database.atOnce(async () => {
+    await insert(database, 3)
+    kept = database.transaction(async (tx) => {
+      await ended.promise
+      await insert(tx, 4)
+    })
+    kept.catch(() => {})
+    await Promise.resolve()
+  })
+  ended.resolve()
+  await assert.rejects(kept, /has ended/)
+  assert.deepEqual(await ids(database), [1, 2, 3])
+})

@@ -78,6 +78,8 @@ function openUnit(pool: PostgresPool, apart: Units['apart']): Open {
   }
 
   const query = (text: string, values: readonly unknown[] = []) => {
+    // Somebody kept the lease for later than the work that it was given for.
+    if (!unit.isOpen) return Promise.reject(new Error('The transaction of this work has ended.'))
     const done = turn.then(async () => {
       begun ??= begin()
       return (await begun).query(text, [...values])

@@ -59,10 +59,11 @@ export function openOutgoing(parts: Parts) {
     wake.tell(inboxTopic(conversation))
     wake.tell(eventsTopic(conversation))
   }
+  const poke = () => database.afterCommit(following.poke)
   return {
     reports: reportService({ store: reported, secrets, clock, logOf: logStore, make, tell }),
     tokens: forgeTokens({ store: reported, git }),
-    webhooks: webhookService({ store: webhookRows, conversations, sign, clock, cursor, poke: following.poke }),
+    webhooks: webhookService({ store: webhookRows, conversations, sign, clock, cursor, poke }),
     stop: async (): Promise<void> => void (await Promise.all([reading.stop(), following.stop()])),
   }
 }
