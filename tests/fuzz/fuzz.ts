@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { api } from '@parley/contract/api'
 import addFormats from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { openTestServer } from '../../server/src/testing.ts'
+import { makeKey } from '../../server/src/access/key-format.ts'
+import { openTestServer, type TestServer } from '../../server/src/testing.ts'
 import { type Document, type Operation, operations } from './document.ts'
 import { arbitrary, type Pool } from './values.ts'
 
@@ -29,7 +31,7 @@ const longestMs = 5_000
 
 export async function fuzz({ requests, seed }: { requests: number; seed: number }): Promise<Report> {
   await using server = await openTestServer({ env: { PARLEY_LIMITS: limitsFile } })
-  const keys = [await server.keyOf('ada'), await server.keyOf('eve')]
+  const people = [await caller(server, 'ada'), await caller(server, 'eve')]
   const pool: Pool = {
     ids: ['019a0000-0000-7000-8000-000000000000'],
     wild: false,
@@ -39,18 +41,33 @@ export async function fuzz({ requests, seed }: { requests: number; seed: number 
   const report: Report = { seed, requests: 0, byStatus: {}, failures: [] }
   // Streams and long work are other tests' business; here they would only wait.
   const all = operations(document).filter((one) => one.json && !waits.test(one.path))
-  const choose = fc.record({ operation: fc.constantFrom(...all), key: fc.constantFrom(...keys) })
+  const choose = fc.record({ operation: fc.constantFrom(...all), person: fc.constantFrom(...people) })
   for (let n = 0; n < requests; n += 1) {
-    const [{ operation, key } = { operation: all[0], key: '' }] = fc.sample(choose, { seed: seed + n, numRuns: 1 })
-    if (operation === undefined) break
+    const [{ operation, person } = {}] = fc.sample(choose, { seed: seed + n, numRuns: 1 })
+    if (operation === undefined || person === undefined) break
     pool.wild = n % 2 === 1
     const [request] = fc.sample(requestOf(operation, pool), { seed: seed + n, numRuns: 1 })
     if (request === undefined) continue
-    const wrong = await send(server.url, key, operation, request, judge, pool, report)
+    const refusals = report.byStatus[401] ?? 0
+    const wrong = await send(server.url, person.key, operation, request, judge, pool, report)
+    // Keys are deleted and rotated as anything else is; who has lost theirs gets another.
+    if ((report.byStatus[401] ?? 0) > refusals) await person.renew()
     report.requests += 1
     if (wrong !== undefined) report.failures.push(`#${n} ${operation.method} ${request.url}: ${wrong}`)
   }
   return report
+}
+
+async function caller(server: TestServer, name: string) {
+  const { id } = await (await server.as(name))(api.users.me)
+  const person = {
+    key: await server.keyOf(name),
+    async renew() {
+      person.key = makeKey('prl')
+      await server.server.access.ensureKey(id, person.key, name)
+    },
+  }
+  return person
 }
 
 const waits = /stream|socket|interrupt|\/resume|invitations\/accept|sso/
