@@ -38,6 +38,8 @@ export const Limits = z.strictObject({
       idle_pause: z.union([z.literal('never'), duration('20m')]).default(1_200_000),
       /** Paused for so long: deleted with its files. */
       delete_after: z.union([z.literal('never'), duration('30d')]).default('never'),
+      /** Running for so long without a pause: paused even at work. `never`: no such cap. */
+      run_at_most: z.union([z.literal('never'), duration('12h')]).default('never'),
     })
     .prefault({}),
   /** What sandboxes reach: unless the user or a conversation says otherwise, at most, and beside what is known. */

@@ -219,9 +219,7 @@ export async function openServer({
     log: said,
   })
   const specs = specList({ cursor, startedAt: clock.now() })
-  const keeper = keepSandboxes({ store: sandboxRows, sandboxes, driver, limits, replica, log: said })
   opened.use(driver)
-  opened.defer(() => keeper.stop())
 
   const conversationRows = conversationStore(database)
   const taskRows = startTaskStore(database)
@@ -262,6 +260,9 @@ export async function openServer({
     log: said,
   })
   sandboxes.beforeLeaving(checkpoints.saveAll)
+  const { tellAll: tell } = checkpoints
+  const keeper = keepSandboxes({ store: sandboxRows, sandboxes, driver, limits, replica, tell, log: said })
+  opened.defer(() => keeper.stop())
   opened.defer(() => checkpoints.close())
   const work = {
     store: conversationRows,
@@ -314,7 +315,7 @@ export async function openServer({
   const readiness: Readiness = { closing: false }
   const claimed = async () => (await users.ensureOwner()).claimed
   const health = healthService({ database, readiness, clock, config, version, claimed, gitProviders: offeredForges() })
-  const insight = insightOf({ store: insights, conversations, checkpoints })
+  const insight = insightOf({ store: insights, conversations, checkpoints, sandboxes })
   const idempotency = openIdempotency({ store: idempotencyStore(database), seal, clock, log: said })
   const events = eventService({ store: eventStore(database), conversations, cursor })
 

@@ -164,7 +164,12 @@ function foldMessage(view: View, event: EventOf<'MessageEvent'>): void {
 }
 
 /** Notices that the model has to know of to work on; the others are for people. */
-const noticesForModel: ReadonlySet<string> = new Set(['egress_refused'])
+const noticesForModel: ReadonlySet<string> = new Set([
+  'egress_refused',
+  'sandbox_limit',
+  'sandbox_ended',
+  'workspace_restored',
+])
 
 function foldNotice(view: View, { code, detail, seq }: EventOf<'NoticeEvent'>): void {
   if (!noticesForModel.has(code)) return

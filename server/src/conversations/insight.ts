@@ -1,5 +1,6 @@
 import type { FinalResponse, Why } from '@parley/contract/conversation-insight'
 import type { SandboxStatus } from '@parley/contract/sandboxes'
+import type { Sandboxes } from '../sandboxes/service.ts'
 import type { Checkpoints } from './checkpoints/save.ts'
 import type { InsightStore } from './insight-store.ts'
 import { record } from './log/record.ts'
@@ -16,13 +17,18 @@ interface Parts {
   store: InsightStore
   conversations: Pick<Conversations, 'own' | 'sandboxOf'>
   checkpoints: Pick<Checkpoints, 'savedAt'>
+  sandboxes: Pick<Sandboxes, 'statuses'>
 }
 
 /** Enough to see the calls of one answer of the model, all at work at once. */
 const lookBack = 100
 
-export function insightOf({ store, conversations, checkpoints }: Parts) {
+export function insightOf({ store, conversations, checkpoints, sandboxes }: Parts) {
   const live = (row: Whole, sandbox: SandboxStatus) => (sandbox === 'RUNNING' ? row.execution_status : null)
+
+  async function detailOf({ sandbox_id: id }: Whole): Promise<string | null> {
+    return id === null ? null : ((await sandboxes.statuses([id])).get(id)?.status_detail ?? null)
+  }
 
   return {
     async finalResponse(owner: string, id: string): Promise<FinalResponse> {
@@ -43,7 +49,13 @@ export function insightOf({ store, conversations, checkpoints }: Parts) {
       return {
         execution_status,
         sandbox_status,
-        ...whyOf({ row, sandbox: sandbox_status, savedAt: await checkpoints.savedAt(id), events }),
+        ...whyOf({
+          row,
+          sandbox: sandbox_status,
+          sandboxDetail: await detailOf(row),
+          savedAt: await checkpoints.savedAt(id),
+          events,
+        }),
       }
     },
   }

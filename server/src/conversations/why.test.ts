@@ -52,7 +52,7 @@ function why(
   savedAt: string | null = null,
 ) {
   const row = { execution_status: status, status_reason: null, wanted_seq: 0, updated_at: at(0), ...more }
-  return whyOf({ row, sandbox, events, savedAt })
+  return whyOf({ row, sandbox, events, savedAt, sandboxDetail: sandbox === 'PAUSED' ? 'Paused by its owner.' : null })
 }
 
 test('a running conversation waits for its tool, its model or the next try, since and until when', () => {

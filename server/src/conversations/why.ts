@@ -14,6 +14,8 @@ export type Reason = Omit<Why, 'execution_status' | 'sandbox_status'>
 export interface Seen {
   row: Pick<Whole, 'execution_status' | 'status_reason' | 'wanted_seq' | 'updated_at'>
   sandbox: SandboxStatus
+  /** What was said of the last change of its status. */
+  sandboxDetail: string | null
   /** When its files were last saved outside the sandbox. */
   savedAt: string | null
   /** The end of the log, oldest first. */
@@ -36,8 +38,9 @@ export function whyOf(seen: Seen): Reason {
   })
   if (sandbox === 'STARTING')
     return because('sandbox', 'The sandbox is starting.', { next: 'The agent goes on when it runs.' })
+  const why = seen.sandboxDetail === null ? '' : ` ${seen.sandboxDetail}`
   const kept = savedAt === null ? '' : ` Its files are kept as they were at ${savedAt}: fork the conversation to go on.`
-  if (sandbox === 'ERROR') return because('sandbox', `The sandbox has failed and cannot be used again.${kept}`)
+  if (sandbox === 'ERROR') return because('sandbox', `The sandbox has failed and cannot be used again.${why}${kept}`)
   if (sandbox === 'MISSING')
     return because(
       'nothing',
@@ -49,8 +52,9 @@ export function whyOf(seen: Seen): Reason {
 
 type Because = (waits_for: Reason['waits_for'], detail: string, more?: Partial<Reason>) => Reason
 
-function busy({ sandbox, events }: Seen, because: Because): Reason {
-  if (sandbox === 'PAUSED') return because('sandbox', 'The sandbox is paused.', { next: 'It is resumed for the run.' })
+function busy({ sandbox, sandboxDetail, events }: Seen, because: Because): Reason {
+  if (sandbox === 'PAUSED')
+    return because('sandbox', sandboxDetail ?? 'The sandbox is paused.', { next: 'It is resumed for the run.' })
   const last = events.at(-1)
   if (last?.kind === 'LLMRetryEvent')
     return because('model_retry', `The model failed: ${last.reason}`, {
@@ -65,7 +69,8 @@ function busy({ sandbox, events }: Seen, because: Because): Reason {
   return because('model', 'The model has not answered yet.', { until, next: 'The call is given up and tried again.' })
 }
 
-function atRest({ row, sandbox, events }: Seen, because: Because): Reason {
+function atRest({ row, sandbox, sandboxDetail, events }: Seen, because: Because): Reason {
+  const paused = sandbox === 'PAUSED' && sandboxDetail !== null ? ` ${sandboxDetail}` : ''
   switch (row.execution_status) {
     case 'waiting_for_confirmation': {
       const [action] = openActions(events)
@@ -73,7 +78,7 @@ function atRest({ row, sandbox, events }: Seen, because: Because): Reason {
       return because('confirmation', `${what} may run when somebody accepts.`, { event_id: action?.id ?? null })
     }
     case 'finished':
-      return because('nothing', 'The work is finished. A message makes the agent go on.')
+      return because('nothing', `The work is finished.${paused} A message makes the agent go on.`)
     case 'error':
       return afterError({ row, events }, because)
     case 'stuck':
@@ -82,12 +87,12 @@ function atRest({ row, sandbox, events }: Seen, because: Because): Reason {
       return because('nothing', 'The conversation is being deleted.')
     default:
       if (isAsked({ row, events })) return because('worker', 'A run is asked for.', { next: 'A worker takes it up.' })
-      return because('user', restText(row.execution_status, sandbox))
+      return because('user', restText(row.execution_status, sandbox, sandboxDetail))
   }
 }
 
-function restText(status: Whole['execution_status'], sandbox: SandboxStatus): string {
-  if (sandbox === 'PAUSED') return 'The sandbox is paused. A message that asks for a run resumes it.'
+function restText(status: Whole['execution_status'], sandbox: SandboxStatus, detail: string | null): string {
+  if (sandbox === 'PAUSED') return `${detail ?? 'The sandbox is paused.'} A message that asks for a run resumes it.`
   return status === 'paused' ? 'The agent is paused until somebody lets it run.' : 'The agent waits for a message.'
 }
 

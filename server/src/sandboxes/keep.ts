@@ -1,7 +1,8 @@
+import type { NewEvent } from '@parley/contract/events'
 import type { Driver } from '@parley/sandbox/driver'
 import type { Limits } from '../limits.ts'
 import type { Sandboxes } from './service.ts'
-import type { SandboxRow, SandboxStore } from './store.ts'
+import type { Due, SandboxRow, SandboxStore } from './store.ts'
 
 /*
  * Makes what is there into what is wanted, again and again: by level, not by edge, so that a crash between any two lines is
@@ -14,6 +15,8 @@ interface Parts {
   driver: Driver
   limits: Limits
   replica: string
+  /** Appends to the logs of those who work in a sandbox. */
+  tell: (sandbox: string, event: NewEvent) => Promise<void>
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
@@ -22,8 +25,10 @@ const everyMs = 5_000
 /** Runs until it is stopped; one round at a time. */
 export function keepSandboxes(parts: Parts): { stop(): Promise<void>; round(): Promise<void> } {
   let going: Promise<void> = Promise.resolve()
-  const round = () => (going = going.then(() => one(parts)))
+  const told = new Map<string, string>()
+  const round = () => (going = going.then(() => one(parts, told)))
   const timer = setInterval(() => void round(), everyMs)
+  parts.driver.onEnd(({ id, detail }) => void endedByItself(parts, id, detail))
   return {
     round,
     async stop() {
@@ -33,36 +38,78 @@ export function keepSandboxes(parts: Parts): { stop(): Promise<void>; round(): P
   }
 }
 
-async function one(parts: Parts): Promise<void> {
+async function one(parts: Parts, told: Map<string, string>): Promise<void> {
   const { store, limits, replica, log } = parts
+  const { idle_pause, delete_after, run_at_most } = limits.sandboxes
+  const ms = (limit: number | 'never') => (limit === 'never' ? null : limit)
   try {
-    const idle = limits.sandboxes.idle_pause
-    for (const row of await store.unsettled(replica, idle === 'never' ? null : idle)) await settle(parts, row)
-    await clearOrphans(parts)
+    const times = { idleMs: ms(idle_pause), runMs: ms(run_at_most), deleteMs: ms(delete_after) }
+    for (const row of await store.unsettled(replica, times)) await settle(parts, row)
+    await lookAround(parts, told)
   } catch (error) {
     log('The sandboxes could not be looked after; it is tried again.', { error })
   }
 }
 
-async function settle({ store, sandboxes, log }: Parts, row: SandboxRow): Promise<void> {
-  try {
-    if (row.wanted === 'removed') return await sandboxes.discard(row.id)
-    if (row.wanted === 'paused') return await sandboxes.pauseNow(row, row.status_detail ?? 'Paused.')
-    if (row.status === 'RUNNING') return await sandboxes.pauseNow(row, 'Paused after a time without use.')
-    await store.change(row.id, ['STARTING'], {
+type Settle = (parts: Parts, row: SandboxRow) => Promise<unknown>
+
+const settling: Record<Due, Settle> = {
+  remove: ({ sandboxes }, row) => sandboxes.discard(row.id),
+  pause: ({ sandboxes }, row) => sandboxes.pauseNow(row, row.status_detail ?? 'Paused.'),
+  idle: ({ sandboxes }, row) => sandboxes.pauseNow(row, 'Paused after a time without use.'),
+  run_time: ({ sandboxes }, row) => sandboxes.pauseNow(row, 'Paused for having run as long as a sandbox may.'),
+  async delete_time({ sandboxes, tell }, row) {
+    const detail = 'The sandbox was paused for as long as one is kept, and is deleted.'
+    await tell(row.id, notice('sandbox_deleted', detail))
+    await sandboxes.discard(row.id)
+  },
+  start_deadline: ({ store }, row) =>
+    store.change(row.id, ['STARTING'], {
       status: 'ERROR',
       status_detail: 'It did not start in time.',
       status_until: null,
-    })
+    }),
+}
+
+async function settle(parts: Parts, row: SandboxRow & { due: Due }): Promise<void> {
+  try {
+    await settling[row.due](parts, row)
   } catch (error) {
-    log('A sandbox could not be settled; it is tried again.', { id: row.id, error })
+    parts.log('A sandbox could not be settled; it is tried again.', { id: row.id, error })
   }
 }
 
 /** What no row knows has no owner: it is left over from a crash between making and removing. */
-async function clearOrphans({ store, driver }: Parts): Promise<void> {
+async function lookAround({ store, driver, tell }: Parts, told: Map<string, string>): Promise<void> {
   const there = await driver.list()
   if (there.length === 0) return
   const known = await store.known(there.map((seen) => seen.id))
-  for (const seen of there) if (!known.has(seen.id)) await driver.remove(seen.id)
+  for (const { id, detail } of there) {
+    if (!known.has(id)) await driver.remove(id)
+    else if (isNews(told, id, detail)) await tell(id, notice('sandbox_limit', `The sandbox is at a limit: ${detail}.`))
+  }
+  for (const id of told.keys()) if (!known.has(id)) told.delete(id)
 }
+
+/** How much is in use just now is not, or a log would fill with it. */
+function isNews(told: Map<string, string>, id: string, detail: string | null): detail is string {
+  const text = detail?.replace(/: \d+ MiB in use/, '') ?? ''
+  if (text === (told.get(id) ?? '')) return false
+  told.set(id, text)
+  return text !== ''
+}
+
+async function endedByItself({ tell, log }: Parts, id: string, why: string | null): Promise<void> {
+  const detail = `The sandbox ended by itself${why === null ? '' : `: ${why}`}. It is opened again with its files when it is needed.`
+  await tell(id, notice('sandbox_ended', detail)).catch((error: unknown) =>
+    log('The end of a sandbox could not be told.', { id, error }),
+  )
+}
+
+const notice = (code: string, detail: string): NewEvent => ({
+  kind: 'NoticeEvent',
+  source: 'environment',
+  code,
+  detail,
+  level: 'warning',
+})

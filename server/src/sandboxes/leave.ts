@@ -12,13 +12,14 @@ export interface LeaveParts {
   driver: Driver
   access: Access
   wake: Wake
+  replica: string
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
 /** Told when a sandbox stops being usable, so that what works in it can stop. */
 export const sandboxTopic = (id: string): string => `sandbox:${id}`
 
-export function leaverOf({ store, database, driver, access, wake, log }: LeaveParts) {
+export function leaverOf({ store, database, driver, access, wake, replica, log }: LeaveParts) {
   const listeners: ((id: string) => Promise<void>)[] = []
 
   async function leave(row: SandboxRow): Promise<void> {
@@ -52,10 +53,11 @@ export function leaverOf({ store, database, driver, access, wake, log }: LeavePa
     /** Called before the files of a RUNNING sandbox are out of reach, which waits for it. Must not reject. */
     beforeLeaving: (listener: (id: string) => Promise<void>): void => void listeners.push(listener),
 
-    /** Everything in it stops. */
+    /** Everything in it stops: at once when it is here, else as soon as the server that holds it sees what is wanted. */
     async pauseNow(row: SandboxRow, reason: string): Promise<void> {
-      await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused' })
+      await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused', status_detail: reason })
       wake.tell(sandboxTopic(row.id))
+      if (row.replica !== null && row.replica !== replica) return
       await leave(row)
       await access.closeSandbox(row.id)
       // One without a process is at rest already.

@@ -40,6 +40,16 @@ const seenText = 'select id, status, wanted, status_detail, replica from sandbox
 
 type Change = Partial<Pick<SandboxRow, 'wanted' | 'status' | 'status_detail' | 'status_until' | 'replica'>>
 
+/** Milliseconds; null: never. */
+export interface Times {
+  idleMs: number | null
+  runMs: number | null
+  deleteMs: number | null
+}
+
+/** Why a sandbox cannot stay as it is. */
+export type Due = 'remove' | 'pause' | 'start_deadline' | 'delete_time' | 'run_time' | 'idle'
+
 type Rows = ReturnType<typeof sandboxRows>
 export type SandboxStore = Transactional<Rows>
 
@@ -157,16 +167,21 @@ function sandboxRows(database: Database) {
       await db.deleteFrom('sandbox').where('id', '=', id).execute()
     },
 
-    /** Those of this server that are not as they are wanted, or past their time. */
-    unsettled: (replica: string, idleMs: number | null): Promise<SandboxRow[]> =>
-      database.rows(sql<SandboxRow>`
-        select * from sandbox where (replica = ${replica} or replica is null) and (
-          wanted = 'removed'
-          or (wanted = 'paused' and status in ('STARTING', 'RUNNING'))
-          or (status = 'STARTING' and status_until < now())
-          or (status = 'RUNNING' and wanted = 'running' and busy_until < now()
-              and ${idleMs}::float8 is not null and last_used_at < now() - make_interval(secs => ${idleMs}::float8 / 1000)))
-        order by updated_at limit 100`),
+    /** Those of this server that are not as they are wanted, or past their time, and why. Null: no such time. */
+    unsettled: (replica: string, times: Times): Promise<(SandboxRow & { due: Due })[]> =>
+      database.rows(sql<SandboxRow & { due: Due }>`
+        select * from (
+          select *, case
+            when wanted = 'removed' then 'remove'
+            when wanted = 'paused' and status in ('STARTING', 'RUNNING') then 'pause'
+            when status = 'STARTING' and status_until < now() then 'start_deadline'
+            when status = 'PAUSED' and status_since < ${before(times.deleteMs)} then 'delete_time'
+            when status <> 'RUNNING' or wanted <> 'running' then null
+            when status_since < ${before(times.runMs)} then 'run_time'
+            when busy_until < now() and last_used_at < ${before(times.idleMs)} then 'idle'
+          end as due
+          from sandbox where replica = ${replica} or replica is null) as looked
+        where due is not null order by updated_at limit 100`),
 
     known: async (ids: readonly string[]): Promise<Set<string>> =>
       new Set(
@@ -180,6 +195,9 @@ function sandboxRows(database: Database) {
       ),
   }
 }
+
+/** The time before which something has happened so long ago. */
+const before = (ms: number | null) => sql`now() - make_interval(secs => ${ms}::float8 / 1000)`
 
 /** Keeps `in ()` valid for an empty list. */
 const none = '00000000-0000-0000-0000-000000000000'

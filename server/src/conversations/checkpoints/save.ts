@@ -159,6 +159,11 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     restore: restorer(store),
     /** A fork begins with what its parent has. */
     copy: store.copy,
+    /** To everybody with a working directory of their own in the sandbox. */
+    async tellAll(sandbox: string, event: NewEvent): Promise<void> {
+      for (const conversation of await store.inSandbox(sandbox)) await tell(conversation, event)
+    },
+
     everyMs: limits.every,
 
     async close(): Promise<void> {
