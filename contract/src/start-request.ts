@@ -9,6 +9,7 @@ import { MessagePayload } from './message.ts'
 import { maskedSource, Plugin, PluginInput } from './plugins.ts'
 import { Processor } from './processors.ts'
 import { SecretName } from './secret-names.ts'
+import { SecretSource } from './secret-sources.ts'
 import { Tags, TagsInput } from './tags.ts'
 import { TitleInput } from './text.ts'
 
@@ -53,7 +54,7 @@ export const SuggestedTaskInput = z
 
 /** Values for this conversation only; they win over stored secrets of the same name and are never answered. */
 export const StartSecrets = z
-  .record(SecretName, z.string().max(65_536))
+  .record(SecretName, SecretSource)
   .refine((secrets) => Object.keys(secrets).length <= 100, 'must have at most 100 secrets')
 
 /** The body of a start. Every field is optional; unknown ones are ignored. */

@@ -6,6 +6,7 @@ import type { Critic } from '@parley/contract/agent-config'
 import type { AgentSettings } from '@parley/contract/agent-settings'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { McpConfig } from '@parley/contract/mcp-config'
+import type { SecretSource } from '@parley/contract/secret-sources'
 import type { StoredSettings } from '@parley/contract/settings'
 import type { StartRequestEcho } from '@parley/contract/start-request'
 import type { Extensions } from './skills/load.ts'
@@ -47,7 +48,7 @@ export interface SealedConfig {
   agent?: AgentSettings | null
   mcp_config: McpConfig | null
   /** Handed over with the start request; they win over stored secrets of the same name. */
-  secrets: Record<string, string>
+  secrets: Record<string, SecretSource>
 }
 
 export const demoModel = 'parley/demo'
@@ -87,7 +88,7 @@ export function configOf(
 const joined = (texts: readonly (string | null | undefined)[]): string | null =>
   texts.filter((text) => text !== null && text !== undefined && text !== '').join('\n\n') || null
 
-export const sealedOf = (settings: StoredSettings, secrets: Record<string, string>): SealedConfig => ({
+export const sealedOf = (settings: StoredSettings, secrets: Record<string, SecretSource>): SealedConfig => ({
   llm_api_key: settings.llm_api_key,
   search_api_key: settings.search_api_key,
   agent: settings.agent_settings,

@@ -1,11 +1,12 @@
 import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
 import { type Masker, masker } from '@parley/agent/mask'
+import type { McpPlace } from '@parley/agent/mcp/connect'
 import type { LlmConfig } from '@parley/agent/model/config'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
 import { secretsIn } from '@parley/contract/agent-settings'
-import type { LogEvent } from '@parley/contract/events'
+import type { LogEvent, NewEvent } from '@parley/contract/events'
 import { mcpKeys } from '@parley/contract/mcp-config'
 import type { Job } from '@parley/store/jobs'
 import type { Seal } from '@parley/store/seal'
@@ -29,6 +30,7 @@ import { maskedDeltas } from './deltas.ts'
 import { mcpServersOf, serverNews, suffixOf, toolsOf } from './equip.ts'
 import type { Kept } from './kept.ts'
 import { policyOf } from './policy.ts'
+import { handedOut, headersOf, namedBefore, type RunSecrets, secretsOf } from './secrets.ts'
 
 /** Everything a run needs, made from the conversation's row: log, model, hands, tools and what bounds them. */
 
@@ -70,9 +72,9 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   // Written by us when the conversation was made.
   const config = row.config as ConversationConfig
   const sealed = await sealedConfig(parts.seal, row)
-  const secrets = await secretsOf(parts, row, sealed)
+  const secrets = secretsOf(await parts.secrets.values(row.owner_id), sealed)
   const agent = sealed.agent ?? {}
-  const mask = masker([...secrets, ...keysOf(sealed)])
+  const mask = masker([...secrets.said, ...headersOf(secrets), ...keysOf(sealed)])
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
   const model = modelFor({ ...agent.llm, ...config.llm, api_key: sealed.llm_api_key })
   const { events, memory, servers: held } = await recalled(parts, row.id)
@@ -80,19 +82,14 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const appendFenced = metered(parts.append, row.metrics, facts)
   const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
   const equipment = { row, config, sealed, children: childrenOf(parts, { row, config, mask: mask.value }) }
-  const handed = handedOut(secrets)
+  const handed = await handing(parts, secrets, { mask, log })
   let servers = held
   return {
     row,
     log,
     sandboxTopic: sandboxTopic(row.sandbox_id ?? ''),
     async equip() {
-      servers ??= mcpServersOf(equipment, {
-        hands: (signal) => hands(parts, row, signal),
-        workingDir: row.working_dir,
-        fetch: parts.follow,
-        secretsFor: (text) => handed.valuesFor(text),
-      })
+      servers ??= mcpServersOf(equipment, placeOf(parts, row, handed))
       await servers?.settle()
       const news = serverNews(servers?.statuses() ?? [], events)
       if (news.length > 0) await log.write(news, {})
@@ -123,6 +120,21 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
 
 /** Usage ids of calls that are no events of the conversation. */
 const besideTheLog = ['title']
+
+/** The secrets of the run; what earlier commands were given is known again before it begins, to be hidden. */
+async function handing({ clock, fetch }: RunParts, secrets: RunSecrets, { mask, log }: { mask: Masker; log: RunLog }) {
+  const tell = (event: NewEvent) => void log.append(event).durable.catch(() => {})
+  const handed = handedOut(secrets, { clock, fetch, hide: mask.add, tell })
+  await handed.valuesFor(namedBefore(log.events, secrets))
+  return handed
+}
+
+const placeOf = (parts: RunParts, row: ConversationRow, secrets: RunOptions['secrets']): McpPlace => ({
+  hands: (signal) => hands(parts, row, signal),
+  workingDir: row.working_dir,
+  fetch: parts.follow,
+  secretsFor: (text) => secrets.valuesFor(text),
+})
 
 interface LogParts {
   events: LogEvent[]
@@ -178,20 +190,6 @@ async function readOn(logs: LogStore, id: string, events: LogEvent[]): Promise<v
   }
 }
 
-interface SecretValue {
-  name: string
-  description: string
-  value: string
-  /** What commands see. */
-  shown: string
-}
-
-async function secretsOf({ secrets }: RunParts, row: ConversationRow, sealed: SealedConfig): Promise<SecretValue[]> {
-  const stored = (await secrets.values(row.owner_id)).filter(({ name }) => !(name in sealed.secrets))
-  const handed = Object.entries(sealed.secrets).map(([name, value]) => ({ name, value, shown: value, description: '' }))
-  return [...stored.map((one) => ({ ...one, description: one.description ?? '' })), ...handed]
-}
-
 /** What the agent works with and never sees. */
 const keysOf = ({ llm_api_key, search_api_key, agent, mcp_config }: SealedConfig) => [
   ...(llm_api_key === null ? [] : [{ name: 'LLM_API_KEY', value: llm_api_key }]),
@@ -199,17 +197,6 @@ const keysOf = ({ llm_api_key, search_api_key, agent, mcp_config }: SealedConfig
   ...secretsIn(agent ?? {}).map((value) => ({ name: 'AGENT_SETTINGS', value })),
   ...mcpKeys(mcp_config).map((value) => ({ name: 'MCP_API_KEY', value })),
 ]
-
-function handedOut(secrets: readonly SecretValue[]): RunOptions['secrets'] {
-  const names = secrets.map(({ name, description }) => ({ name, description }))
-  return {
-    names: () => names,
-    async valuesFor(text) {
-      const said = new Set([...text.matchAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)/g)].map((found) => found[1]))
-      return Object.fromEntries(secrets.filter(({ name }) => said.has(name)).map(({ name, shown }) => [name, shown]))
-    },
-  }
-}
 
 async function sealedConfig(seal: Seal, row: ConversationRow): Promise<SealedConfig> {
   if (row.sealed_config === null) return { llm_api_key: null, search_api_key: null, mcp_config: null, secrets: {} }

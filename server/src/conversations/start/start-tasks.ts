@@ -1,5 +1,5 @@
 import { Problem } from '@parley/contract/problems'
-import type { StartRequestEcho } from '@parley/contract/start-request'
+import type { StartRequest, StartRequestEcho } from '@parley/contract/start-request'
 import { startEnded, type StartTask } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
@@ -57,7 +57,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       owner: string,
       id: string,
       request: StartRequestEcho & { conversation_id: string },
-      secrets: Record<string, string> | null,
+      secrets: StartRequest['secrets'],
     ): Promise<StartTask | undefined> {
       const now = clock.now()
       const sealed =

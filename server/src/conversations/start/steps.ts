@@ -3,6 +3,7 @@ import { type UserMessage, withSkills, withSuffix } from '@parley/agent/skills/a
 import { givenSkills } from '@parley/agent/skills/given'
 import type { NewEvent } from '@parley/contract/events'
 import type { GitProvider } from '@parley/contract/git-provider'
+import type { SecretSource } from '@parley/contract/secret-sources'
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
@@ -261,7 +262,10 @@ function spoken(
   })
 }
 
-async function openSecrets(seal: Seal, task: StartTaskRow, sealed: string): Promise<Record<string, string>> {
+async function openSecrets(seal: Seal, task: StartTaskRow, sealed: string): Promise<Record<string, SecretSource>> {
   // Closed by us from a checked request.
-  return JSON.parse(await seal.open(task.owner_id, `start_task.sealed.${task.id}`, sealed)) as Record<string, string>
+  return JSON.parse(await seal.open(task.owner_id, `start_task.sealed.${task.id}`, sealed)) as Record<
+    string,
+    SecretSource
+  >
 }
