@@ -48,7 +48,7 @@ test('every variable has its effect', () => {
     PARLEY_LOG_LEVEL: 'debug',
     XDG_RUNTIME_DIR: '/run/user/1000',
   })
-  const { sandbox: _, sandboxImage: _image, dockerHost: _host, ...others } = config
+  const { sandbox: _, sandboxImages: _images, dockerHost: _host, ...others } = config
   assert.deepEqual(others, {
     host: '0.0.0.0',
     port: 0,
@@ -73,11 +73,14 @@ test('every variable has its effect', () => {
 
 test('the engine of sandboxes and their image can be named', () => {
   const usual = readConfig({})
-  assert.deepEqual([usual.sandboxImage, usual.dockerHost], ['buildpack-deps:bookworm', 'unix:///var/run/docker.sock'])
+  assert.deepEqual(
+    [usual.sandboxImages, usual.dockerHost],
+    [['buildpack-deps:bookworm'], 'unix:///var/run/docker.sock'],
+  )
   const image = 'registry.example.org:5000/team/tools:2'
   const host = 'unix:///run/user/1000/docker.sock'
-  const named = readConfig({ PARLEY_SANDBOX: 'docker', PARLEY_SANDBOX_IMAGE: image, DOCKER_HOST: host })
-  assert.deepEqual([named.sandbox, named.sandboxImage, named.dockerHost], ['docker', image, host])
+  const named = readConfig({ PARLEY_SANDBOX: 'docker', PARLEY_SANDBOX_IMAGE: `${image}, node:24`, DOCKER_HOST: host })
+  assert.deepEqual([named.sandbox, named.sandboxImages, named.dockerHost], ['docker', [image, 'node:24'], host])
 })
 
 test('names for what sandboxes serve are a URL with a star', () => {

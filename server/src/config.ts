@@ -106,6 +106,14 @@ const sandboxKinds = ['process', 'docker'] as const
 const usualImage = 'buildpack-deps:bookworm'
 const imageReference = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
 
+const Images = z.string().transform((text, context) => {
+  const images = text.split(/[\s,]+/).filter((image) => image !== '')
+  const wrong = images.find((image) => !imageReference.test(image))
+  return wrong === undefined
+    ? images
+    : fail(context, `must be an image such as debian:bookworm, or several, but has ${JSON.stringify(wrong)}`)
+})
+
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
 
@@ -119,10 +127,7 @@ const Environment = z.object({
   DATABASE_URL: DatabaseUrl.optional(),
   PARLEY_ROLE: oneOf(['all', 'api', 'agent']).default('all'),
   PARLEY_SANDBOX: oneOf(sandboxKinds).default('process'),
-  PARLEY_SANDBOX_IMAGE: z
-    .string()
-    .regex(imageReference, 'must be an image such as debian:bookworm')
-    .default(usualImage),
+  PARLEY_SANDBOX_IMAGE: Images.default([usualImage]),
   DOCKER_HOST: z
     .string()
     .startsWith('unix:///', 'must be unix:///path: the engine has to run on this machine')
@@ -176,8 +181,8 @@ export interface Config {
   readonly databaseUrl: string | null
   readonly role: 'all' | 'api' | 'agent'
   readonly sandbox: (typeof sandboxKinds)[number]
-  /** Image of a sandbox that asks for none; the process driver has no images. */
-  readonly sandboxImage: string
+  /** That of a sandbox that asks for none, and those that may be asked for; the process driver has no images. */
+  readonly sandboxImages: readonly string[]
   /** Where the container engine listens: `unix:///path`. */
   readonly dockerHost: string
   /** Run sandboxes as plain processes although nothing separates them from this machine. */
@@ -216,7 +221,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl: values.DATABASE_URL ?? null,
     role: values.PARLEY_ROLE,
     sandbox: values.PARLEY_SANDBOX,
-    sandboxImage: values.PARLEY_SANDBOX_IMAGE,
+    sandboxImages: values.PARLEY_SANDBOX_IMAGE,
     dockerHost: values.DOCKER_HOST ?? 'unix:///var/run/docker.sock',
     unisolated: values.PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED,
     secretKey: values.PARLEY_SECRET_KEY ?? null,

@@ -74,7 +74,7 @@ import { refusals } from './sandboxes/refusals.ts'
 import { sandboxRoutes } from './sandboxes/routes.ts'
 import { secretDoors } from './sandboxes/secret-doors.ts'
 import { sandboxService } from './sandboxes/service.ts'
-import { builtInSpec } from './sandboxes/spec.ts'
+import { builtInSpec, specIds } from './sandboxes/spec.ts'
 import { specList } from './sandboxes/specs.ts'
 import { sandboxStore } from './sandboxes/store.ts'
 import { visits } from './sandboxes/visits.ts'
@@ -206,6 +206,8 @@ export async function openServer({
   const links = portLinks({ secret: pepper, baseUrl, appsUrl: config.appsUrl, limits, clock })
   const sandboxes = sandboxService({
     store: sandboxRows,
+    specs: specIds(config),
+    images: config.sandbox === 'process' ? [] : config.sandboxImages,
     driver,
     access,
     database,
@@ -218,7 +220,7 @@ export async function openServer({
     describe: authorship({ git, settings }),
     log: said,
   })
-  const specs = specList({ cursor, startedAt: clock.now() })
+  const specs = specList({ cursor, startedAt: clock.now(), ids: specIds(config) })
   opened.use(driver)
 
   const conversationRows = conversationStore(database)

@@ -12,7 +12,7 @@ export function showConfig(config: Config): string {
     DATABASE_URL: config.databaseUrl === null ? '' : maskedUrl(config.databaseUrl),
     PARLEY_ROLE: config.role,
     PARLEY_SANDBOX: config.sandbox,
-    PARLEY_SANDBOX_IMAGE: config.sandboxImage,
+    PARLEY_SANDBOX_IMAGE: config.sandboxImages.join(','),
     DOCKER_HOST: config.dockerHost,
     PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: config.unisolated ? 'on' : 'off',
     PARLEY_SECRET_KEY: config.secretKey === null ? '' : '***',

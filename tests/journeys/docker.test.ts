@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Parley } from '@parley/client/client'
 import { engineLacks, startEngine } from '../tools/docker-engine.ts'
-import { observations, rest, runs, say, says, scriptOf, until, useModel } from '../tools/house.ts'
+import { begin, observations, rest, runs, say, says, scriptOf, until, useModel } from '../tools/house.ts'
 import { openImageRegistry } from '../tools/image-registry.ts'
 import { openProgram } from '../tools/program.ts'
 import { openScriptedLlm } from '../tools/scripted-llm.ts'
@@ -25,6 +26,7 @@ async function open() {
         first: {
           turns: [runs('tr "\\0" " " </proc/1/cmdline; pwd; echo kept >kept'), { text: 'Done.' }],
         },
+        third: { turns: [runs('echo hello'), { text: 'Done.' }] },
         second: { turns: [runs('cat kept'), { text: 'Done.' }] },
       }),
     ),
@@ -32,12 +34,12 @@ async function open() {
   const env = {
     PARLEY_SANDBOX: 'docker',
     DOCKER_HOST: testing.host,
-    PARLEY_SANDBOX_IMAGE: registry.image,
+    PARLEY_SANDBOX_IMAGE: `${registry.image} ${testing.image}`,
     PARLEY_PRIVATE_HOSTS: new URL(llm.url).host,
   }
   const program = stack.use(await openProgram({ env }))
   const containers = async () =>
-    (await testing.engine.listContainers({ all: true })).map(({ Id, State }) => `${Id} ${State}`)
+    (await testing.engine.listContainers({ all: true })).map(({ Id, Names, State }) => `${Names.join()} ${Id} ${State}`)
   return { ...testing, registry, llm, program, containers }
 }
 
@@ -45,7 +47,7 @@ test(
   'sandboxes are containers: the image is fetched in sight, a crash ends none, an orderly end leaves none',
   { skip },
   async () => {
-    const { engine, registry, llm, program, containers } = await open()
+    const { engine, image, registry, llm, program, containers } = await open()
     await program.start()
     assert.match(program.said(), /Pulling the image 127\.0\.0\.1:\d+\/slow:1/)
     await useModel(program.client, llm.url)
@@ -62,9 +64,15 @@ test(
     const first = observations((await rest(program.client, id)).events).join('\n')
     assert.match(first, /socat TCP-LISTEN:3128[^]*\/workspace\/project/)
 
+    await choosesAnImage(program.client, image)
+
     await program.end('SIGKILL')
-    assert.equal((await containers()).filter((line) => line.endsWith('running')).length, 1)
+    // The first sandbox has the id of its start.
+    const mine = async () => (await containers()).filter((line) => line.includes(task))
+    const [left = ''] = await mine()
+    assert.match(left, / running$/)
     await program.start()
+    assert.deepEqual(await mine(), [left])
     const at = await say(program.client, id, '[[script:second]]')
     assert.match(observations((await rest(program.client, id, at)).events).join('\n'), /^kept/)
 
@@ -72,3 +80,20 @@ test(
     assert.deepEqual(await containers(), [])
   },
 )
+
+async function choosesAnImage(client: Parley, image: string): Promise<void> {
+  const specs = await client.sandboxSpecs.search({ query: {} })
+  assert.deepEqual(
+    specs.items.map((spec) => spec.id),
+    ['parley/workspace', image],
+  )
+  await client.settings.update({ body: { sandbox_base_container_image: 'nobody/offers:this' } })
+  await assert.rejects(begin(client, says('[[script:second]]')), /nobody\/offers:this is not offered here/)
+  await client.settings.update({ body: { sandbox_base_container_image: image } })
+  const id = await begin(client, says('[[script:third]]'))
+  assert.match(observations((await rest(client, id)).events).join('\n'), /hello/)
+  const [conversation] = await client.conversations.getMany({ query: { ids: [id] } })
+  const sandbox = { params: { id: conversation?.sandbox_id ?? '' } }
+  assert.equal((await client.sandboxes.get(sandbox)).sandbox_spec_id, image)
+  await client.sandboxes.delete(sandbox)
+}

@@ -17,10 +17,10 @@ interface Place {
 
 const drivers: Record<Config['sandbox'], (place: Place, config: DriverConfig) => Driver> = {
   process: (place) => processDriver(place),
-  docker: (place, { dockerHost, sandboxImage }) => dockerDriver({ ...place, host: dockerHost, image: sandboxImage }),
+  docker: (place, { dockerHost, sandboxImages: [image = ''] }) => dockerDriver({ ...place, host: dockerHost, image }),
 }
 
-type DriverConfig = Pick<Config, 'sandbox' | 'unisolated' | 'dockerHost' | 'sandboxImage'>
+type DriverConfig = Pick<Config, 'sandbox' | 'unisolated' | 'dockerHost' | 'sandboxImages'>
 
 /** Throws when what is configured cannot be: one line that says why. */
 export function openDriver(config: DriverConfig, place: Place): Driver {

@@ -2,7 +2,7 @@ import { Problem } from '@parley/contract/problems'
 import type { Driver, SandboxSpec as Wanted } from '@parley/sandbox/driver'
 import type { Limits } from '../limits.ts'
 import { workerPorts } from './port-links.ts'
-import { builtInSpec } from './spec.ts'
+import { builtInSpec, imageOf } from './spec.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
 
 /*
@@ -26,7 +26,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
   async function wanted(row: SandboxRow): Promise<Wanted> {
     return {
       id: row.id,
-      image: null,
+      image: imageOf(row.spec_id),
       env: Object.fromEntries(Object.entries(workerPorts).map(([name, port]) => [name, String(port)])),
       limits: limits.sandbox,
       workingDir: builtInSpec.root,

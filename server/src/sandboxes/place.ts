@@ -1,6 +1,7 @@
 import { Problem } from '@parley/contract/problems'
 import type { Clock } from '@parley/store/clock'
 import type { Limits } from '../limits.ts'
+import { builtInSpec } from './spec.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
 
 /*
@@ -14,19 +15,20 @@ export interface Placing {
   sandboxId: string | null
   /** Id of the new one: given by the caller, so that placing twice makes one. */
   newId: string
+  /** Of the new one: the usual one unless said. */
+  spec?: string
 }
 
 interface Parts {
   store: SandboxStore
   clock: Clock
   limits: Limits
-  spec: string
   pause: (row: SandboxRow, reason: string) => Promise<void>
 }
 
 export const placeIn =
-  ({ store, clock, limits, spec, pause }: Parts) =>
-  async ({ owner, sandboxId, newId }: Placing): Promise<{ id: string; made: boolean }> => {
+  ({ store, clock, limits, pause }: Parts) =>
+  async ({ owner, sandboxId, newId, spec = builtInSpec.id }: Placing): Promise<{ id: string; made: boolean }> => {
     const until = new Date(clock.millis() + limits.start.steps.WAITING_FOR_SANDBOX).toISOString()
     const { id, made, victims } = await store.transaction(async (rows) => {
       await rows.lockOwner(owner)

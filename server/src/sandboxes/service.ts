@@ -27,6 +27,9 @@ export { builtInSpec } from './spec.ts'
 
 export interface SandboxParts extends OpenParts, LeaveParts {
   clock: Clock
+  /** Ids of what may be asked for; images by their names, the usual one first, none where sandboxes have no image. */
+  specs: readonly string[]
+  images: readonly string[]
   cursor: Cursor
   links: Pick<PortLinks, 'exposed'>
 }
@@ -34,7 +37,7 @@ export interface SandboxParts extends OpenParts, LeaveParts {
 export type Sandboxes = ReturnType<typeof sandboxService>
 
 export function sandboxService(parts: SandboxParts) {
-  const { store, driver, access, clock, cursor, limits } = parts
+  const { store, driver, access, clock, cursor, limits, images } = parts
   const [open, record] = [opener(parts), recordOf(parts.links)]
   const leave = leaverOf(parts)
 
@@ -46,7 +49,7 @@ export function sandboxService(parts: SandboxParts) {
     return row
   }
 
-  const place = placeIn({ store, clock, limits, spec: builtInSpec.id, pause: leave.pauseNow })
+  const place = placeIn({ store, clock, limits, pause: leave.pauseNow })
 
   return {
     ...leave,
@@ -55,6 +58,13 @@ export function sandboxService(parts: SandboxParts) {
 
     /** A sandbox for new work: the one that is asked for, or a new one. Nothing runs in it yet. */
     place,
+    /** The spec of a sandbox from this image, null: the usual one. Throws when the image is not offered. */
+    specFor(image: string | null): string {
+      if (image === null || images[0] === undefined || image === images[0]) return builtInSpec.id
+      if (parts.specs.includes(image)) return image
+      throw new Error(`the image ${image} is not offered here; there are ${images.join(', ')}`)
+    },
+
     /** Resolves when it can be worked in: starts it, opens it again or resumes it. */
     ready: open,
 
@@ -104,9 +114,9 @@ export function sandboxService(parts: SandboxParts) {
 
     /** Made before a conversation needs it; it starts in the background. */
     async create(owner: string, specId: string | undefined, once?: string): Promise<Sandbox> {
-      if (specId !== undefined && specId !== builtInSpec.id)
+      if (specId !== undefined && !parts.specs.includes(specId))
         throw new Problem('not_found', 'There is no such sandbox spec.')
-      const { id } = await place({ owner, sandboxId: null, newId: once ?? clock.id() })
+      const { id } = await place({ owner, sandboxId: null, newId: once ?? clock.id(), spec: specId ?? builtInSpec.id })
       const key = await access.openSandbox(id, owner)
       open(id, AbortSignal.timeout(limits.start.steps.WAITING_FOR_SANDBOX)).catch((error: unknown) =>
         parts.log('A sandbox could not be started.', { id, error }),

@@ -1,2 +1,11 @@
-/** The one spec of a driver; its id is what the record shows. Below `root` conversations have their working directories. */
+import type { Config } from '../config.ts'
+
+/** The usual spec of a driver; its id is what the record shows. Below `root` conversations have their working directories. */
 export const builtInSpec = { id: 'parley/workspace', workingDir: '/workspace/project', root: '/workspace' }
+
+/** The ids of all: the usual one, and one for each further image that may be asked for, which is its id. */
+export const specIds = ({ sandbox, sandboxImages }: Pick<Config, 'sandbox' | 'sandboxImages'>): string[] =>
+  sandbox === 'process' ? [builtInSpec.id] : [builtInSpec.id, ...sandboxImages.slice(1)]
+
+/** The image of a sandbox; null: the usual one. */
+export const imageOf = (specId: string): string | null => (specId === builtInSpec.id ? null : specId)

@@ -5,10 +5,9 @@ import { builtInSpec } from './spec.ts'
 export type Specs = ReturnType<typeof specList>
 
 /** What sandboxes can be made from here: a list that does not change while the server runs. */
-export function specList({ cursor, startedAt }: { cursor: Cursor; startedAt: string }) {
-  const specs: SandboxSpec[] = [
-    { id: builtInSpec.id, command: null, created_at: startedAt, initial_env: {}, working_dir: builtInSpec.workingDir },
-  ]
+export function specList({ cursor, startedAt, ids }: { cursor: Cursor; startedAt: string; ids: readonly string[] }) {
+  const usual = { command: null, created_at: startedAt, initial_env: {}, working_dir: builtInSpec.workingDir }
+  const specs: SandboxSpec[] = ids.map((id) => ({ id, ...usual }))
   const key = 'sandbox-specs'
   return {
     search({ page_id, limit }: { page_id?: string | undefined; limit: number }) {

@@ -57,12 +57,14 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
   return {
     async WORKING(task) {
       if (task.sandbox_id !== null) return
-      const strategy = (await settings.stored(task.owner_id)).sandbox_grouping_strategy
+      const stored = await settings.stored(task.owner_id)
+      const strategy = stored.sandbox_grouping_strategy
       // A policy of its own is no reason to change that of others.
       const joins = task.request.egress_policy === null ? strategy : 'NO_GROUPING'
       const asked = task.request.sandbox_id ?? (await pickSandbox(parts, task.owner_id, joins))
       // Named by the task, so that a second try finds the first one's.
-      const placed = await sandboxes.place({ owner: task.owner_id, sandboxId: asked, newId: task.id })
+      const spec = sandboxes.specFor(stored.sandbox_base_container_image ?? null)
+      const placed = await sandboxes.place({ owner: task.owner_id, sandboxId: asked, newId: task.id, spec })
       await tasks.pass(task.id, 'WORKING', { sandbox_id: placed.id, made_sandbox: placed.id === task.id })
     },
 
