@@ -125,7 +125,8 @@ test('files', () =>
 test('events', () =>
   look('events', `${conversation}?tab=events&seq=1`, (on) => on.getByText('"llm_message"').waitFor()))
 test('conversations', () => look('list', '/conversations', heading('Conversations')))
-test('sandboxes', () => look('sandboxes', '/sandboxes', (on) => on.getByText('Sandbox running').first().waitFor()))
+test('sandboxes', () =>
+  look('sandboxes', '/sandboxes', (on) => on.getByRole('article').getByText('Sandbox running').first().waitFor()))
 for (const section of ['model', 'agent', 'sandbox', 'mcp', 'git', 'secrets', 'keys', 'webhooks', 'profile', 'app'])
   test(`settings: ${section}`, () => look(`settings-${section}`, `/settings/${section}`, heading('Settings')))
 test('settings: usage', () =>

@@ -8,6 +8,7 @@ import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { useDraft } from '../ui/draft.ts'
 import { Composer } from './Composer.tsx'
+import { replySources } from './reply-sources.ts'
 
 interface Sending {
   id: string
@@ -71,6 +72,7 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
           onText={setDraft}
           onSend={send}
           isSending={false}
+          sources={replySources(one.id)}
           autoFocus
         />
       ) : (

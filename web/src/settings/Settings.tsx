@@ -11,6 +11,7 @@ import { Loading } from '../ui/Loading.tsx'
 import { useTitle } from '../ui/Page.tsx'
 import { me } from '../users/me.ts'
 import { Profile } from '../users/Profile.tsx'
+import { BrowserNotices } from './BrowserNotices.tsx'
 import { ModelForm } from './ModelForm.tsx'
 import { groups, type Section, sectionsFor } from './sections.ts'
 import { SettingsForm } from './SettingsForm.tsx'
@@ -32,7 +33,12 @@ const pages: Record<Section['id'], ComponentType> = {
   keys: Keys,
   webhooks: lazy(() => import('../webhooks/Webhooks.tsx').then(({ Webhooks }) => ({ default: Webhooks }))),
   profile: Profile,
-  app: () => <SettingsForm name="app" />,
+  app: () => (
+    <>
+      <BrowserNotices />
+      <SettingsForm name="app" />
+    </>
+  ),
   usage: lazy(() => import('../usage/Usage.tsx').then(({ Usage }) => ({ default: Usage }))),
   people: lazy(() => import('../users/People.tsx').then(({ People }) => ({ default: People }))),
   server: lazy(() => import('../health/Server.tsx').then(({ Server }) => ({ default: Server }))),

@@ -5,6 +5,8 @@ import { chooseLanguage, chosenLanguage, languageOf } from '../i18n/language.ts'
 import { t } from '../i18n/translate.ts'
 import { settings } from '../settings/settings.ts'
 import { Account } from './Account.tsx'
+import { useAttention } from './attention.ts'
+import { Away } from './Away.tsx'
 import { Palette } from './Palette.tsx'
 
 const places = [
@@ -18,6 +20,7 @@ const places = [
 export function Shell() {
   const [isOpen, setOpen] = useState(false)
   useStoredLanguage()
+  useAttention()
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return
@@ -63,6 +66,7 @@ export function Shell() {
       <main id="page" className="min-h-0 flex-1 overflow-y-auto" tabIndex={-1}>
         <Outlet />
       </main>
+      <Away />
       {isOpen && <Palette onClose={() => setOpen(false)} />}
     </div>
   )

@@ -127,4 +127,9 @@ export const settings = {
   'field.egress_policy.open': 'Das Internet',
   'field.egress_hosts': 'Weitere Namen',
   'field.egress_hosts.hint': 'Einer je Zeile, etwa api.example.org oder *.example.org.',
+  'notices.title': 'Hinweise dieses Browsers',
+  'notices.about': 'Erscheinen über anderen Fenstern, wenn eine Unterhaltung dich braucht oder fertig ist.',
+  'notices.allow': 'Hinweise erlauben',
+  'notices.on': 'Dieser Browser zeigt sie.',
+  'notices.off': 'Dieser Browser erlaubt sie nicht. Seine eigenen Einstellungen für diese Seite ändern das.',
 } as const

@@ -18,4 +18,5 @@ export const shell = {
   'shell.nothing-here.about': 'Die Adresse ist vielleicht falsch, oder was sie nannte, ist fort.',
   'shell.go-home': 'Zur Startseite',
   'shell.not-shown': 'Diese Seite konnte nicht gezeigt werden',
+  'shell.away': 'Der Server antwortet nicht. Die Seite versucht es von selbst wieder; Geschriebenes bleibt.',
 } as const

@@ -129,4 +129,9 @@ export const settings = {
   'field.egress_policy.open': 'The Internet',
   'field.egress_hosts': 'Further hosts',
   'field.egress_hosts.hint': 'One a line, such as api.example.org or *.example.org.',
+  'notices.title': 'Notices of this browser',
+  'notices.about': 'Shown over other windows when a conversation needs you or is done.',
+  'notices.allow': 'Allow notices',
+  'notices.on': 'This browser shows them.',
+  'notices.off': 'This browser does not allow them. Its own settings for this page change that.',
 } as const

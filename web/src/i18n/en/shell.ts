@@ -19,4 +19,5 @@ export const shell = {
   'shell.nothing-here.about': 'The address may be wrong, or what it named is gone.',
   'shell.go-home': 'Go to the start',
   'shell.not-shown': 'This page could not be shown',
+  'shell.away': 'The server does not answer. The page tries again by itself; what you have written stays.',
 } as const
