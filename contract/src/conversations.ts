@@ -9,7 +9,7 @@ import { Failure, Metrics } from './metrics.ts'
 import { QueryBoolean, page, pageQuery } from './page.ts'
 import { SandboxStatus } from './sandboxes.ts'
 import { AgentType, Trigger } from './start-request.ts'
-import { Tags, TagsInput } from './tags.ts'
+import { TagFilter, Tags, TagsInput } from './tags.ts'
 import { TitleInput } from './text.ts'
 import { Timestamp, TimestampInput } from './time.ts'
 
@@ -74,6 +74,7 @@ const filters = {
   selected_repository__eq: RepositoryName.optional(),
   trigger__eq: Trigger.optional(),
   execution_status__eq: ExecutionStatus.optional(),
+  tag__eq: TagFilter.optional(),
   include_sub_conversations: QueryBoolean.default(false),
 }
 

@@ -4,6 +4,12 @@ import { z } from 'zod'
 export const Tags = z.record(z.string(), z.string()).meta({ description: 'Labels: key to value.' })
 export type Tags = z.infer<typeof Tags>
 
+/** A label to look for: its key alone, or key and value as `team:parsers`. */
+export const TagFilter = z
+  .string()
+  .max(321)
+  .regex(/^[a-z0-9]{1,64}(:.{0,256})?$/s, 'must be a key, or a key, a colon and a value')
+
 export const maxTags = 50
 
 /** Labels in a request: at most 50; keys of `a-z0-9` up to 64 characters, values up to 256 characters. */

@@ -61,6 +61,21 @@ async function visit(browser: Browser, url: string, options: Parameters<Browser[
   return { page, context, complaints: () => heard, [Symbol.asyncDispose]: () => context.close() }
 }
 
+/** Resolves when nothing on the page has changed for a moment: what was asked for has come and been drawn. */
+export async function quiet(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('the page does not come to rest')), 15_000)
+    let still = setTimeout(done, 200)
+    const watch = new MutationObserver(() => (clearTimeout(still), (still = setTimeout(done, 200))))
+    watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
+    function done() {
+      clearTimeout(late)
+      watch.disconnect()
+      resolve()
+    }
+  })`)
+}
+
 export const password = 'a password of 24 letters'
 
 /** Takes the owner's account with the link that the program printed. */

@@ -134,6 +134,22 @@ test('a conversation gets another title and labels', async () => {
   assert.deepEqual(tags, { team: 'parsers', round: '2' })
 })
 
+test('conversations are found by their labels', async () => {
+  const link = (name: RegExp) => page.getByRole('link', { name })
+  await page.goto('/conversations')
+  await link(/script:busy/).waitFor()
+  await page.getByLabel('Label', { exact: true }).fill('team: parsers')
+  await link(/script:busy/).waitFor({ state: 'detached' })
+  await link(/Looked around.*team: parsers/).waitFor()
+  await page.getByLabel('Label', { exact: true }).fill('team: others')
+  await page.getByText('No conversation fits.').waitFor()
+  const count = (tag__eq: string) => client.conversations.count({ query: { tag__eq } })
+  assert.deepEqual(
+    [await count('round'), await count('round:2'), await count('round:'), await count('none')],
+    [1, 1, 0, 0],
+  )
+})
+
 test('the browser has nothing to complain about', () => {
   assert.deepEqual(parley.visitor.complaints(), [])
   assert.equal(context.pages().length, 1)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { quiet } from './browser.ts'
 import { ask, openParley } from './open.ts'
 import { hostile } from './payloads.ts'
 
@@ -32,7 +33,7 @@ test('what a model writes and a command prints is text', async () => {
       .nth(index)
       .click({ timeout: 2000 })
       .catch(() => undefined)
-  await page.waitForTimeout(1000)
+  await quiet(page)
   const inside = (selector: string) => log.locator(selector).count()
   for (const selector of [
     'script',
@@ -68,15 +69,15 @@ test('HTML is shown as it was written, and characters that turn the reading orde
 })
 
 test('files, changes and events with such names and contents are text', async () => {
-  for (const tab of ['Changes', 'Files', 'Events']) {
+  for (const tab of ['Changes', 'Files', 'Plan', 'Events']) {
     await page.getByRole('link', { name: tab }).click()
-    await page.waitForTimeout(800)
+    await quiet(page)
   }
   await page
     .getByRole('link', { name: /ObservationEvent/ })
     .first()
     .click()
-  await page.waitForTimeout(500)
+  await quiet(page)
   nothingHappened()
 })
 

@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { runs } from '../tools/house.ts'
+import { quiet } from './browser.ts'
 import { ask, openParley } from './open.ts'
 
 /* Every screen at three widths in light and dark: pictures to look at, and what a checker of accessibility says. */
@@ -14,11 +15,17 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 
 const colours =
   'printf "\\033[31mred\\033[0m \\033[1;32mgreen\\033[0m\\n"; git init -q; echo "# Title" > README.md; exit 3'
+const task_list = [
+  { title: 'Look around', status: 'done', notes: 'the parser first' },
+  { title: 'Write the answer', status: 'in_progress' },
+  { title: 'Test it', status: 'todo' },
+]
 const parley = await openParley({
   scripts: {
     talk: {
       turns: [
         { text: 'First I look:\n\n- one\n- two\n\n```ts\nconst answer = 42\n```', ...runs(colours) },
+        { tools: [{ name: 'task_tracker', args: { command: 'plan', task_list } }] },
         {
           tools: [
             {
@@ -30,7 +37,7 @@ const parley = await openParley({
         { text: '## Done\n\nSee [the docs](https://example.com) and `README.md`.\n\n| a | b |\n|---|---|\n| 1 | 2 |' },
       ],
     },
-    asks: { turns: [runs('npm publish'), { text: 'Done.' }] },
+    asks: { turns: [runs('npm publish --access public'), { text: 'Done.' }] },
   },
 })
 after(() => parley[Symbol.asyncDispose]())
@@ -68,7 +75,7 @@ async function look(name: string, address: string, ready: (on: Page) => Promise<
       await page.setViewportSize({ width: pixels, height: 800 })
       await page.goto(address)
       await ready(page)
-      await page.waitForTimeout(300)
+      await quiet(page)
       await page.screenshot({ path: `${pictures}${name}-${width}-${theme}.png` })
       const wide = await overflow(page)
       if (wide !== 0) problems.push(`${width}: ${wide} pixels too wide`)
@@ -113,6 +120,40 @@ test('conversation', () =>
   }))
 test('confirmation', () =>
   look('confirmation', asking, (on) => on.getByRole('region', { name: 'The agent asks' }).waitFor()))
+test('an action that is edited', () =>
+  look('confirmation-edit', asking, async (on) => {
+    await on.getByRole('button', { name: 'Edit' }).click()
+    await on.getByLabel('Command').waitFor()
+  }))
+for (const name of ['Share', 'Fork', 'Rename and label'])
+  test(`dialog: ${name}`, () =>
+    look(`dialog-${name.split(' ')[0]?.toLowerCase()}`, conversation, async (on) => {
+      await on.getByRole('button', { name: 'More' }).click()
+      await on.getByRole('menuitem', { name, exact: true }).click()
+      await on.getByRole('dialog').waitFor()
+    }))
+test('plan', () => look('plan', `${conversation}?tab=plan`, heading(/^Tasks/)))
+test('terminal', () =>
+  look('terminal', `${conversation}?tab=terminal`, (on) =>
+    on
+      .getByRole('region', { name: 'Terminal' })
+      .getByText(/bash.*\$ /)
+      .first()
+      .waitFor(),
+  ))
+test('app', () =>
+  look('app', `${conversation}?tab=app`, (on) =>
+    on
+      .frameLocator('iframe')
+      .getByText(/Nothing listens/)
+      .waitFor(),
+  ))
+test('shared', async () => {
+  const id = conversation.split('/').at(-1) ?? ''
+  await client.conversations.update({ params: { id }, body: { public: true } })
+  await look('shared', `/shared/${id}`, heading('Done'))
+  await look('shared-gone', `/shared/${id.slice(0, -4)}0000`, heading('This conversation is not shared'))
+})
 test('changes', () =>
   look('changes', `${conversation}?tab=changes`, (on) => on.getByRole('region', { name: /^Changes of/ }).waitFor()))
 test('files', () =>

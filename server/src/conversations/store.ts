@@ -66,6 +66,7 @@ export interface Filters {
   selected_repository__eq?: string | undefined
   trigger__eq?: Trigger | undefined
   execution_status__eq?: ExecutionStatus | undefined
+  tag__eq?: string | undefined
   include_sub_conversations: boolean
 }
 
@@ -310,6 +311,13 @@ const none = '00000000-0000-0000-0000-000000000000'
 
 type Both = ExpressionBuilder<{ c: ConversationRow; h: HeadRow }, 'c' | 'h'>
 
+/** With the label: the key alone, or `key:value`. */
+function labelled(tag: string) {
+  const at = tag.indexOf(':')
+  if (at < 0) return sql<boolean>`jsonb_exists(c.tags, ${tag})`
+  return sql<boolean>`c.tags @> ${JSON.stringify({ [tag.slice(0, at)]: tag.slice(at + 1) })}::jsonb`
+}
+
 function matching(eb: Both, owner: string, filters: Filters) {
   const like = filters.title__contains?.replace(/[\\%_]/g, (sign) => `\\${sign}`)
   return eb.and([
@@ -324,6 +332,7 @@ function matching(eb: Both, owner: string, filters: Filters) {
     ...(filters.selected_repository__eq === undefined
       ? []
       : [eb('c.selected_repository', '=', filters.selected_repository__eq)]),
+    ...(filters.tag__eq === undefined ? [] : [labelled(filters.tag__eq)]),
     ...(filters.trigger__eq === undefined ? [] : [eb('c.trigger', '=', filters.trigger__eq)]),
     ...(filters.execution_status__eq === undefined
       ? []

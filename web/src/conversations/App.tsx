@@ -63,6 +63,6 @@ const Frame = ({ of: { name, url } }: { of: ExposedUrl }) => (
     src={url}
     sandbox={limits(url)}
     referrerPolicy="no-referrer"
-    className="min-h-0 w-full flex-1 bg-white"
+    className="min-h-0 w-full flex-1 bg-white scheme-light"
   />
 )

@@ -29,7 +29,7 @@ export function Chat({ of: one, log }: { of: AppConversation; log: OpenLog }) {
       <ErrorNote error={state.error} />
       <Timeline items={items} log={log} state={state} own={own} isWorking={isWorking} queued={queued} />
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-4">
-        {asks && <Confirm id={one.id} calls={pendingCalls(items)} />}
+        <Confirm id={one.id} calls={pendingCalls(items)} isAsked={asks} />
         {!asks && <Waits of={one} />}
         <Reply of={one} events={state.events} />
       </div>

@@ -12,16 +12,23 @@ import { Asking } from './Asking.tsx'
 
 type Body = Pick<ConfirmationAnswer, 'accept'> & Partial<ConfirmationAnswer>
 
+interface ConfirmProps {
+  id: string
+  calls: Tool[]
+  /** What was written is kept while the agent goes on with a part of them and asks again for the rest. */
+  isAsked: boolean
+}
+
 /** The actions that wait for an answer: approve them as they are or changed, or reject them and say why; some or all. */
-export function Confirm({ id, calls }: { id: string; calls: Tool[] }) {
+export function Confirm({ id, calls, isAsked }: ConfirmProps) {
   const [rejects, setRejects] = useState(false)
   const [reason, setReason] = useState('')
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [edits, setEdits] = useState<Edits>({})
-  const answer = useMutation({
-    mutationFn: (body: Body) => client.events.respondToConfirmation({ params: { id }, body }),
-    onSuccess: () => setRejects(false),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['conversation', id] }),
+  const answer = useAnswer(id, () => {
+    setRejects(false)
+    setReason('')
+    setLeft(new Set())
   })
   const chosen = new Set(calls.map(({ key }) => key).filter((key) => !left.has(key)))
   const yes = approval({ calls, chosen, edits })
@@ -29,6 +36,7 @@ export function Confirm({ id, calls }: { id: string; calls: Tool[] }) {
     setLeft((before) => new Set(isChosen ? [...before].filter((one) => one !== key) : [...before, key]))
   const edit = (key: string, text: string | null) =>
     setEdits(({ [key]: _, ...others }) => (text === null ? others : { ...others, [key]: text }))
+  if (!isAsked) return null
   return (
     <section aria-label={t('confirm.label')} className="mb-2 rounded-xl border border-warn bg-warn-tint">
       <h2 className="px-3 pt-3 font-medium">{t('confirm.title')}</h2>
@@ -87,3 +95,10 @@ export function Confirm({ id, calls }: { id: string; calls: Tool[] }) {
     </section>
   )
 }
+
+const useAnswer = (id: string, onSuccess: () => void) =>
+  useMutation({
+    mutationFn: (body: Body) => client.events.respondToConfirmation({ params: { id }, body }),
+    onSuccess,
+    onSettled: () => queries.invalidateQueries({ queryKey: ['conversation', id] }),
+  })

@@ -1,37 +1,28 @@
+import type { AppConversation } from '@parley/contract/conversations'
 import { executionStatuses } from '@parley/contract/execution'
 import { triggers } from '@parley/contract/start-request'
 import { useMutation } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
+import { type ChangeEvent, useDeferredValue, useId, useState } from 'react'
 import { client, queries, usePages } from '../api.ts'
+import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { Page } from '../ui/Page.tsx'
+import { everything, type Filter, queryOf } from './filters.ts'
 import { Row } from './Row.tsx'
+import { linesOfTags } from './tag-lines.ts'
 
-interface Filter {
-  title: string
-  status: string
-  trigger: string
-}
-
-/** Only what is set: an empty filter is none. */
-const queryOf = ({ title, status, trigger }: Filter) => ({
-  ...(title === '' ? {} : { title__contains: title }),
-  ...(status === '' ? {} : { execution_status__eq: status as (typeof executionStatuses)[number] }),
-  ...(trigger === '' ? {} : { trigger__eq: trigger as (typeof triggers)[number] }),
-})
-
-/** All conversations of the person: found by title, status and origin; deleted one by one or many at once. */
+/** All conversations of the person: found by title, status, origin, repository and label; deleted one by one or many at once. */
 export function List() {
-  const [filter, setFilter] = useState<Filter>({ title: '', status: '', trigger: '' })
+  const [filter, setFilter] = useState(everything)
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set())
   const [asks, setAsks] = useState(false)
-  const asked = useDeferredValue({ ...filter, title: filter.title.trim() })
+  const asked = queryOf(useDeferredValue(filter))
   const found = usePages(
-    ['conversations', 'list', asked.title, asked.status, asked.trigger],
-    (page_id) => client.conversations.search({ query: { page_id, limit: 50, ...queryOf(asked) } }),
+    ['conversations', 'list', asked],
+    (page_id) => client.conversations.search({ query: { page_id, limit: 50, ...asked } }),
     4000,
   )
   const shown = found.items.filter(({ id }) => marked.has(id))
@@ -39,27 +30,27 @@ export function List() {
     setMarked((before) => new Set(isMarked ? [...before, id] : [...before].filter((one) => one !== id)))
   return (
     <Page
-      title="Conversations"
+      title={t('shell.conversations')}
       actions={
         shown.length > 0 && (
           <Button kind="danger" onClick={() => setAsks(true)}>
-            Delete {shown.length}
+            {t('list.delete', { count: shown.length })}
           </Button>
         )
       }
     >
-      <Filters filter={filter} onChange={setFilter} />
+      <Filters filter={filter} onChange={setFilter} found={found.items} />
       <ErrorNote error={found.error} />
-      {found.isLoading && <Loading what="conversations" />}
+      {found.isLoading && <Loading />}
       {!found.isLoading && found.items.length === 0 && found.error === null && (
-        <p className="p-2 text-soft">No conversation fits.</p>
+        <p className="p-2 text-soft">{t('list.none')}</p>
       )}
       {found.items.length > 0 && (
         <ul className="card divide-y divide-line">
           {found.items.map((one) => (
             <li key={one.id} className="flex items-center">
               <label className="grid min-h-11 place-items-center self-stretch pl-4">
-                <span className="sr-only">Mark {one.title ?? 'Untitled conversation'}</span>
+                <span className="sr-only">{t('list.mark', { title: one.title ?? t('ui.untitled') })}</span>
                 <input
                   type="checkbox"
                   checked={marked.has(one.id)}
@@ -73,7 +64,7 @@ export function List() {
       )}
       {found.hasMore && (
         <Button className="mt-4" busy={found.isLoadingMore} onClick={found.more}>
-          Show more
+          {t('ui.more')}
         </Button>
       )}
       {asks && <DeleteThese ids={shown.map(({ id }) => id)} onClose={() => setAsks(false)} />}
@@ -81,37 +72,71 @@ export function List() {
   )
 }
 
-function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+interface FiltersProps {
+  filter: Filter
+  onChange: (filter: Filter) => void
+  /** What is listed: its repositories and labels are offered. */
+  found: readonly AppConversation[]
+}
+
+function Filters({ filter, onChange, found }: FiltersProps) {
+  const id = useId()
+  const put = (name: keyof Filter) => (event: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
+    onChange({ ...filter, [name]: event.target.value })
   const select = (name: 'status' | 'trigger', label: string, values: readonly string[]) => (
-    <select
-      aria-label={label}
-      className="field w-auto"
-      value={filter[name]}
-      onChange={(event) => onChange({ ...filter, [name]: event.target.value })}
-    >
-      <option value="">{label}: any</option>
+    <select aria-label={label} className="field w-auto" value={filter[name]} onChange={put(name)}>
+      <option value="">{t('list.any', { name: label })}</option>
       {values.map((value) => (
         <option key={value} value={value}>
-          {value.replaceAll('_', ' ')}
+          {name === 'status' ? statusWord(value) : value.replaceAll('_', ' ')}
         </option>
       ))}
     </select>
+  )
+  const text = (name: 'repository' | 'tag', label: string, offered: readonly string[]) => (
+    <>
+      <input
+        aria-label={label}
+        placeholder={label}
+        className="field w-auto min-w-32 flex-1 sm:max-w-44"
+        maxLength={321}
+        list={`${id}-${name}`}
+        value={filter[name]}
+        onChange={put(name)}
+      />
+      <datalist id={`${id}-${name}`}>
+        {[...new Set(offered)].map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </>
   )
   return (
     <search className="mb-4 flex flex-wrap gap-2">
       <input
         type="search"
-        aria-label="Search by title"
-        placeholder="Search by title"
+        aria-label={t('list.search')}
+        placeholder={t('list.search')}
         className="field w-auto min-w-40 flex-1"
         maxLength={200}
         value={filter.title}
-        onChange={(event) => onChange({ ...filter, title: event.target.value })}
+        onChange={put('title')}
       />
-      {select('status', 'Status', executionStatuses)}
-      {select('trigger', 'Started by', triggers)}
+      {select('status', t('list.status'), executionStatuses)}
+      {select('trigger', t('list.trigger'), triggers)}
+      {text(
+        'repository',
+        t('list.repository'),
+        found.flatMap((one) => one.selected_repository ?? []),
+      )}
+      {text('tag', t('list.tag'), found.flatMap(({ tags }) => linesOfTags(tags).split('\n')).filter(Boolean))}
     </search>
   )
+}
+
+const statusWord = (status: string): string => {
+  const known = executionStatuses.find((one) => one === status)
+  return known === undefined ? status : t(`status.${known}`)
 }
 
 function DeleteThese({ ids, onClose }: { ids: string[]; onClose: () => void }) {
@@ -123,16 +148,13 @@ function DeleteThese({ ids, onClose }: { ids: string[]; onClose: () => void }) {
     onSettled: () => queries.invalidateQueries({ queryKey: ['conversations'] }),
   })
   return (
-    <Dialog
-      title={ids.length === 1 ? 'Delete this conversation?' : `Delete ${ids.length} conversations?`}
-      onClose={onClose}
-    >
-      <p>Their events, tasks and sandboxes go too. This cannot be undone.</p>
+    <Dialog title={t('list.delete.ask', { count: ids.length })} onClose={onClose}>
+      <p>{t('list.delete.about')}</p>
       <ErrorNote error={remove.error} />
       <div className="mt-4 flex justify-end gap-2">
-        <Button onClick={onClose}>Keep</Button>
+        <Button onClick={onClose}>{t('ui.keep')}</Button>
         <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-          Delete
+          {t('ui.delete')}
         </Button>
       </div>
     </Dialog>
