@@ -167,6 +167,7 @@ test('a limits file changes what it names and keeps the other defaults', (t) => 
     idle_pause: 'never',
     delete_after: 'never',
     warm: 1,
+    run_at_most: 'never',
   })
   assert.deepEqual(limits.sandbox, { memory: 512 * 2 ** 20, processes: 512, cpu: 2, disk: 10 * 2 ** 30 })
   assert.equal(limits.start.deadline, 90_000)
