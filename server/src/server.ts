@@ -60,6 +60,7 @@ import { healthRoutes } from './health/routes.ts'
 import { healthService, type Readiness } from './health/service.ts'
 import { version } from './health/version.ts'
 import type { Log } from './log.ts'
+import { examine } from './main/doctor.ts'
 import { migrations } from './migrations/migrations.ts'
 import { modelRoutes } from './models/routes.ts'
 import { modelService } from './models/service.ts'
@@ -325,6 +326,7 @@ export async function openServer({
   const outgoing = openOutgoing({ ...common, way, git, secrets, conversations })
   opened.defer(() => outgoing.stop())
 
+  const doctor = () => examine(config, (line) => log.debug(line))
   const served = [
     ...keyRoutes(keysOf(access, clock)),
     ...auditRoutes(audit),
@@ -343,7 +345,7 @@ export async function openServer({
     ...sharedRoutes(sharedService({ store: sharedStore(database), conversations, cursor })),
     ...v0Routes(v0Service({ conversations, tasks, enabled: config.v0 })),
     ...usageRoutes(usageService({ store: usageStore(database), clock, isOwner: users.isOwner })),
-    ...healthRoutes(health, examination({ health, driver, limits, stateDir, clock, isOwner: users.isOwner })),
+    ...healthRoutes(health, examination({ health, doctor, limits, stateDir, clock, isOwner: users.isOwner })),
     ...docsRoutes(),
   ]
 
