@@ -5,8 +5,9 @@ import { finished, type Program, start } from './program.ts'
 export const job = (steps: number): Record<string, unknown> => ({
   toolkit: { shell: [{ name: 'terminal', args: { command: '{{cmd}}' } }] },
   turns: [
-    // All wait here for each other, so that what is measured is the steps and not the starts.
-    { hold: 'go', use: [{ tool: 'shell', vars: { cmd: 'echo ready' } }] },
+    // All wait here for each other with their shells open, so that what is measured is the steps and not the starts.
+    { use: [{ tool: 'shell', vars: { cmd: 'echo ready' } }] },
+    { hold: 'go', use: [{ tool: 'shell', vars: { cmd: 'echo go' } }] },
     { repeat: steps, use: [{ tool: 'shell', vars: { cmd: 'echo step-{{i}}' } }] },
     { text: 'All done.' },
   ],
@@ -31,12 +32,15 @@ export async function runSteps(
   const ids = await Promise.all(
     Array.from({ length: conversations }, (_, index) => start(program, `Run the steps. [[conv:c${steps}-${index}]]`)),
   )
-  // A held request is logged when it is over; until then only the time tells that all have come.
+  // A held request is logged when it is over; that the one before it is there of all says that theirs is on its way.
+  while ((await llm.log()).requests.length < conversations) await new Promise((resolve) => setTimeout(resolve, 50))
   await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const released = Date.now()
   const began = performance.now()
   await llm.release('go')
   await Promise.all(ids.map(({ id }) => finished(program, id)))
   const seconds = (performance.now() - began) / 1_000
   const { requests } = await llm.log()
-  return { gaps: requests.flatMap((one) => one.gapMs ?? []), seconds, requests }
+  const gaps = requests.flatMap((one) => (one.recvStart < released ? [] : (one.gapMs ?? [])))
+  return { gaps, seconds, requests }
 }
