@@ -110,17 +110,21 @@ function eventText({ id, event, data }: Frame<string>): string {
 
 /** The elements until the signal is aborted; a Problem as its reason is thrown. A source that does not react to being left is not waited for. */
 async function* pull<T>({ iterator, first }: Opened<T>, signal: AbortSignal): AsyncGenerator<T> {
-  let stop: () => void = () => undefined
-  const stopped = new Promise<undefined>((resolve) => (stop = () => resolve(undefined)))
+  let release: () => void = () => undefined
+  const stop = () => release()
   signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
+  // No race with one promise for all elements: that would keep something of each until the stream ends.
+  const resultOf = (next: Promise<IteratorResult<T>>) =>
+    new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
+      release = () => resolve(undefined)
+      if (signal.aborted) release()
+      next.then(resolve, reject)
+    })
   try {
     let next = first
     for (;;) {
-      const result = await Promise.race([next, stopped])
+      const result = await resultOf(next)
       if (result === undefined || result.done) {
-        // The abandoned read may still fail, after nobody listens to it.
-        next.catch(() => undefined)
         if (signal.reason instanceof Problem) throw signal.reason
         return
       }

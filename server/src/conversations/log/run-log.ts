@@ -55,7 +55,8 @@ export function runLog(parts: RunLogParts): RunLog {
   let last: Batch | undefined
   let writing = false
   let broken: unknown
-  let stir = Promise.withResolvers<void>()
+  /** Who waits for `stir`. */
+  const waiting = new Set<() => void>()
 
   function enqueue(added: readonly NewEvent[], change: HeadChange): Batch {
     next ??= { rows: [], events: [], change: {}, committed: Promise.withResolvers() }
@@ -143,24 +144,23 @@ export function runLog(parts: RunLogParts): RunLog {
       events.push(...fresh)
       return fresh
     },
-    woken: (signal) => (stirred ? Promise.resolve() : untilAborted(stir.promise, signal)),
+    woken: (signal) =>
+      new Promise((resolve) => {
+        const done = () => {
+          waiting.delete(done)
+          signal.removeEventListener('abort', done)
+          resolve()
+        }
+        waiting.add(done)
+        signal.addEventListener('abort', done)
+        if (stirred || signal.aborted) done()
+      }),
     stir() {
       stirred = true
-      stir.resolve()
-      stir = Promise.withResolvers()
+      for (const done of waiting) done()
     },
     get readSeq() {
       return readSeq
     },
   }
-}
-
-/** Resolves with the promise, or when the signal aborts. */
-async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  const aborted = Promise.withResolvers<void>()
-  const done = () => aborted.resolve()
-  signal.addEventListener('abort', done, { once: true })
-  await Promise.race([promise, aborted.promise])
-  signal.removeEventListener('abort', done)
 }
