@@ -22,7 +22,7 @@ const groups = [
   },
   { name: 'promises', files: ['tests/promises/**/*.test.ts'], test: 3, all: 20, atOnce: 2 },
   { name: 'journeys', files: ['tests/journeys/**/*.test.ts'], test: 5, all: 30, atOnce: 2 },
-  { name: 'browser', files: ['tests/browser/**/*.test.ts'], test: 3, all: 15, atOnce: 1 },
+  { name: 'browser', files: ['tests/browser/**/*.test.ts'], test: 3, all: 15, atOnce: 2 },
 ]
 
 const words = process.argv.slice(2)

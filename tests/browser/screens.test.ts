@@ -69,13 +69,14 @@ const overflow = (on: Page) =>
 
 async function look(name: string, address: string, ready: (on: Page) => Promise<unknown>): Promise<void> {
   const problems: string[] = []
-  for (const theme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
-    for (const [width, pixels] of Object.entries(widths)) {
-      await page.setViewportSize({ width: pixels, height: 800 })
-      await page.goto(address)
-      await ready(page)
-      await quiet(page)
+  for (const [width, pixels] of Object.entries(widths)) {
+    await page.setViewportSize({ width: pixels, height: 800 })
+    await page.goto(address)
+    await ready(page)
+    await quiet(page)
+    for (const theme of ['light', 'dark'] as const) {
+      // The page follows the system while it is open, too.
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
       await page.screenshot({ path: `${pictures}${name}-${width}-${theme}.png` })
       const wide = await overflow(page)
       if (wide !== 0) problems.push(`${width}: ${wide} pixels too wide`)

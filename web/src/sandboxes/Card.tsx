@@ -40,7 +40,7 @@ export function Card({ of: one }: { of: Sandbox }) {
       </div>
       {one.status_detail !== null && <p className="text-sm wrap-anywhere">{visible(one.status_detail)}</p>}
       {conversations.length > 0 && (
-        <ul aria-label={t('sandboxes.conversations')} className="grid gap-1">
+        <ul aria-label={t('sandboxes.conversations')} className="grid grid-cols-[minmax(0,1fr)] gap-1">
           {conversations.map((conversation) => (
             <Inside key={conversation.id} of={conversation} asks={asks} />
           ))}
