@@ -77,6 +77,7 @@ async function look(name: string, address: string, ready: (on: Page) => Promise<
     for (const theme of ['light', 'dark'] as const) {
       // The page follows the system while it is open, too.
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+      await page.locator(theme === 'dark' ? 'html.dark' : 'html:not(.dark)').waitFor({ state: 'attached' })
       await page.screenshot({ path: `${pictures}${name}-${width}-${theme}.png` })
       const wide = await overflow(page)
       if (wide !== 0) problems.push(`${width}: ${wide} pixels too wide`)
