@@ -8,6 +8,7 @@ import { queries, whenSignedOut } from './api.ts'
 import { showLanguage } from './i18n/language.ts'
 import { currentLanguage, onLanguage } from './i18n/translate.ts'
 import { router } from './routes.tsx'
+import './theme.ts' // the page follows the system while it is open
 
 whenSignedOut(() => {
   const { pathname, href } = router.state.location
