@@ -20,8 +20,8 @@ export const chainOf = ({ user_id }: Pick<AuditEntry, 'user_id'>): string => use
 /** What stands before the first entry. */
 export const beginning = Buffer.alloc(32)
 
-/** In this order for ever: what is closed once must close the same again. */
-const closed = [
+/** All of an entry, in this order for ever: what is closed once must close the same again. */
+export const closed = [
   'id',
   'at',
   'user_id',

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry } from '@parley/contract/audit'
 import type { Database } from '@parley/store/database'
 import { sql } from 'kysely'
-import { beginning, chainOf, hashOf, type Link } from './chain.ts'
+import { beginning, chainOf, hashOf, type Link, closed } from './chain.ts'
 
 export type AuditStore = ReturnType<typeof auditStore>
 
@@ -19,20 +19,6 @@ interface Tables {
   audit_entry: Linked
   audit_chain: ChainRow
 }
-
-const shown = [
-  'id',
-  'at',
-  'user_id',
-  'actor_kind',
-  'actor_id',
-  'action',
-  'object',
-  'outcome',
-  'ip',
-  'user_agent',
-  'request_id',
-] as const
 
 /** Entries are added, each to the end of its chain; the database refuses to change or delete them. `key`: closes the chains. */
 export function auditStore(database: Database, key: Buffer) {
@@ -71,7 +57,7 @@ export function auditStore(database: Database, key: Buffer) {
       below: string | null,
       limit: number,
     ): Promise<AuditEntry[]> {
-      let query = db.selectFrom('audit_entry').select([...shown])
+      let query = db.selectFrom('audit_entry').select([...closed])
       if (user !== null) query = query.where('user_id', '=', user)
       if (action !== undefined) query = query.where('action', '=', action)
       if (below !== null) query = query.where('id', '<', below)
