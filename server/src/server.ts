@@ -203,7 +203,7 @@ export async function openServer({
   const gate = sandboxGate({ store: sandboxRows, git, settings, secrets, limits, refused })
   const egress = { gate, dial: way.dial }
   const spares = { most: limits.sandboxes.warm, workingDir: builtInSpec.root, limits: limits.sandbox }
-  const driver = openDriver(config, { stateDir, runtimeDir, egress, spares, log: (line) => log.debug(line) })
+  const driver = await openDriver(config, { stateDir, runtimeDir, egress, spares, log: (line) => log.debug(line) })
   const links = portLinks({ secret: pepper, baseUrl, appsUrl: config.appsUrl, limits, clock })
   const sandboxes = sandboxService({
     store: sandboxRows,

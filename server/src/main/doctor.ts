@@ -21,7 +21,7 @@ export async function examine(config: Config, tell: (line: string) => void): Pro
   const gate = { decide: async () => ({ allow: false as const, reason: 'the doctor lets nothing out' }) }
   const dial = () => Promise.reject(new Error('the doctor dials nobody'))
   const place = { stateDir: join(dir, 'sandboxes'), runtimeDir: join(dir, 'run'), egress: { gate, dial }, log: tell }
-  const driver = openDriver(config, place)
+  const driver = await openDriver(config, place)
   try {
     return await driver.doctor(AbortSignal.timeout(longestMs[config.sandbox]))
   } finally {

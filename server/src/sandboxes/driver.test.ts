@@ -16,7 +16,7 @@ async function findings(unisolated: boolean) {
     },
     log: () => {},
   }
-  const driver = openDriver({ sandbox: 'process', unisolated, dockerHost: '', sandboxImages: [''] }, place)
+  const driver = await openDriver({ sandbox: 'process', unisolated, dockerHost: '', sandboxImages: [''] }, place)
   try {
     // Cut at once: no sandbox starts, which is as bad as a finding can be.
     return await driver.doctor(AbortSignal.abort(new Error('cut')))

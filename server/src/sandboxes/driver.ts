@@ -1,7 +1,5 @@
-import { dockerDriver } from '@parley/sandbox/docker/driver'
 import type { Driver, Finding, SandboxSpec } from '@parley/sandbox/driver'
 import type { Dial, Gate } from '@parley/sandbox/egress'
-import { processDriver } from '@parley/sandbox/process/driver'
 import type { Config } from '../config.ts'
 
 interface Place {
@@ -15,16 +13,23 @@ interface Place {
   log: (line: string) => void
 }
 
-const drivers: Record<Config['sandbox'], (place: Place, config: DriverConfig) => Driver> = {
-  process: (place) => processDriver(place),
-  docker: (place, { dockerHost, sandboxImages: [image = ''] }) => dockerDriver({ ...place, host: dockerHost, image }),
+/** Each is loaded when it is chosen: what one kind needs shall not make the start of another longer. */
+const drivers: Record<Config['sandbox'], (place: Place, config: DriverConfig) => Promise<Driver>> = {
+  async process(place) {
+    const { processDriver } = await import('@parley/sandbox/process/driver')
+    return processDriver(place)
+  },
+  async docker(place, { dockerHost, sandboxImages: [image = ''] }) {
+    const { dockerDriver } = await import('@parley/sandbox/docker/driver')
+    return dockerDriver({ ...place, host: dockerHost, image })
+  },
 }
 
 type DriverConfig = Pick<Config, 'sandbox' | 'unisolated' | 'dockerHost' | 'sandboxImages'>
 
-/** Throws when what is configured cannot be: one line that says why. */
-export function openDriver(config: DriverConfig, place: Place): Driver {
-  const driver = drivers[config.sandbox](place, config)
+/** Rejects when what is configured cannot be: one line that says why. */
+export async function openDriver(config: DriverConfig, place: Place): Promise<Driver> {
+  const driver = await drivers[config.sandbox](place, config)
   if (!config.unisolated) return driver
   return { ...driver, doctor: async (signal) => [notDemanded, ...(await driver.doctor(signal)).map(tolerated)] }
 }
