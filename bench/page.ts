@@ -1,4 +1,5 @@
-import type { CDPSession, Page } from 'playwright-core'
+import { readFileSync } from 'node:fs'
+import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import { openLongLog } from '../tests/browser/long-log.ts'
 import { openParley } from '../tests/browser/open.ts'
 import { p50, p95, quantile, type Row, table } from './measure.ts'
@@ -26,7 +27,30 @@ const add = (what: string, unit: string, values: readonly number[], goal: string
   process.stderr.write(`${what}: ${p50(values).toFixed(1)} ${unit}\n`)
 }
 
-await using parley = await openParley({ scripts: {} })
+/** As many pieces as a model writes in half an hour, 50 a second, in as many turns with a command each. */
+const turns = quick ? 6 : 60
+const answer = Array.from(
+  { length: 60 },
+  (_, at) =>
+    `${at % 6 === 0 ? `\n## Step {{i}}.${at / 6}\n\n` : ''}- Looked at \`src/part-${at}.ts\`, which is **fine**, and at [its test](https://example.com/${at}); it covers what the part promises, and the two or three ways in which it can fail.\n`,
+).join('')
+/** Another one each time: the same again and again is a loop, which the agent ends. */
+const noisy =
+  'echo step {{i}}; i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo "line $i of what a long command prints"; done'
+const script = {
+  turns: [
+    {
+      repeat: turns,
+      text: answer,
+      tools: [{ name: 'terminal', args: { command: noisy } }],
+      chunkTokens: 2,
+      tokensPerSecond: 6000,
+    },
+    { text: 'All is streamed.' },
+  ],
+}
+
+await using parley = await openParley({ scripts: { streams: script } })
 const { page, context } = parley.visitor
 const devtools = await context.newCDPSession(page)
 const log = await openLongLog(parley.program, events)
@@ -40,7 +64,7 @@ for (let index = 0; index < opens; index += 1) {
   await page.getByRole('heading', { name: 'Sandboxes' }).waitFor()
   loaded.push(await taken(() => page.goto(address, { waitUntil: 'commit' })))
   await page.goto('/conversations')
-  const link = page.getByRole('link', { name: /A week of work/ })
+  const link = page.getByRole('main').getByRole('link', { name: /A week of work/ })
   await link.waitFor()
   opened.push(await taken(() => link.click()))
 }
@@ -66,6 +90,24 @@ await page
   .waitFor()
   .catch(() => undefined)
 add(`heap of the page after ${streamed} more events came in`, 'MiB', [await heap(devtools)], '< 250')
+
+await page.goto('/')
+await page.getByLabel('Task for the agent').fill('[[script:streams]] Look at everything')
+await page.keyboard.press('Enter')
+await page.waitForURL(/\/conversations\/[0-9a-f-]{36}$/)
+const sampled: number[] = []
+const isDone = page.getByRole('log').getByText('All is streamed.').waitFor({ timeout: 240_000 })
+let streams = true
+void isDone.finally(() => (streams = false)).catch(() => undefined)
+while (streams) {
+  sampled.push(await memory(context))
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+}
+await isDone
+const [what, pieces] = ['half an hour of streaming', Math.round((turns * answer.length) / 8)]
+add(`heap of the page after ${what} (${pieces} pieces)`, 'MiB', [await heap(devtools)], '< 250')
+add(`its process during ${what}, at most`, 'MiB', [Math.max(...sampled)], '< 250')
+add(`its process after ${what}`, 'MiB', [await memory(context)], '< 250')
 
 process.stdout.write(`\n${table(rows)}\n`)
 
@@ -111,4 +153,20 @@ async function heap(session: CDPSession): Promise<number> {
   await session.send('HeapProfiler.collectGarbage')
   const { usedSize } = await session.send('Runtime.getHeapUsage')
   return usedSize / 1024 / 1024
+}
+
+/** MiB that the page's process has for itself. */
+async function memory(of: BrowserContext): Promise<number> {
+  const browser = await of.browser()?.newBrowserCDPSession()
+  if (browser === undefined) throw new Error('there is no browser')
+  const { processInfo } = await browser.send('SystemInfo.getProcessInfo')
+  await browser.detach()
+  const own = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => privateOf(id))
+  return Math.max(...own) / 1024
+}
+
+/** KiB of a process that it shares with no other. */
+function privateOf(pid: number): number {
+  const sums = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+:\s+(\d+)/gm)
+  return [...sums].reduce((sum, [, kib]) => sum + Number(kib), 0)
 }

@@ -15,6 +15,8 @@ export interface Program extends AsyncDisposable {
   call: Caller
   /** Of the server and everything below it, the database included, in MiB (proportional set size). */
   memory(): number
+  /** Seconds of processor time that the same have taken so far. */
+  cpu(): number
   /** Milliseconds from spawn to its last word. */
   readyMs: number
 }
@@ -53,6 +55,7 @@ export async function openProgram({ dataDir, privateHosts, limits }: ProgramOpti
     readyMs,
     call: caller({ baseUrl: url, key }),
     memory: () => proportional(tree(child.pid ?? 0, dir)) / 1024,
+    cpu: () => cpuSeconds(tree(child.pid ?? 0, dir)),
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
@@ -90,6 +93,17 @@ function tree(root: number, dir: string): number[] {
 const proportional = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(text(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0), 0)
 
+/** Of these processes and those they have waited for; the kernel counts hundredths of a second. */
+export const cpuSeconds = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const stat = text(`/proc/${pid}/stat`)
+    const times = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+    return sum + times.reduce((all, time) => all + Number(time) / 100, 0)
+  }, 0)
+
 function text(path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -113,7 +127,8 @@ export async function useScripted(program: Program, llmUrl: string): Promise<voi
 /** Starts a conversation and resolves with its id and the time to READY, in milliseconds. */
 export async function start(program: Program, text: string): Promise<{ id: string; readyMs: number }> {
   const began = performance.now()
-  const body = { initial_message: { content: [{ type: 'text' as const, text }] } }
+  // With a title of its own: the question for one is no part of what is measured.
+  const body = { title: 'Measured', initial_message: { content: [{ type: 'text' as const, text }] } }
   for await (const task of await program.call(api.conversations.streamStart, { body })) {
     if (task.status === 'ERROR') throw new Error(task.detail ?? 'the start failed')
     if (task.app_conversation_id !== null) return { id: task.app_conversation_id, readyMs: performance.now() - began }

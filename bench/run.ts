@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { api } from '@parley/contract/api'
 import { openScriptedLlm } from '../tests/tools/scripted-llm.ts'
 import { checkpointRows } from './checkpoint.ts'
+import { crowdRows } from './crowd.ts'
 import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
 import { followRows, readRows, sandboxRows } from './latency.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
@@ -143,6 +144,7 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
   )
   rows.push(...(await followRows(program, llm, floor.database.one)), ...(await readRows(program, id)))
 }
+if (!quick) rows.push(...(await crowdRows(dir, 300, 20)))
 rmSync(dir, { recursive: true, force: true })
 rows.push(...(await sandboxRows(floor.bash)), ...(await checkpointRows()))
 if (!quick) rows.push(...(await scaleRows(1_000_000, 1_000_000)))

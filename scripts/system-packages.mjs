@@ -14,9 +14,9 @@ const packages = {
   'busybox-static': ['busybox'],
 }
 
-/** What a server needs here: containers bring their own programs, but for the one that carries their way out. */
+/** What a server needs here: containers bring their own programs, but for the one that carries their way out; pods bring all. */
 export function serverPrograms(env = process.env) {
-  if (env.PARLEY_ROLE === 'api') return []
+  if (env.PARLEY_ROLE === 'api' || env.PARLEY_SANDBOX === 'kubernetes') return []
   return env.PARLEY_SANDBOX === 'docker' ? ['socat'] : ['bubblewrap', 'socat', 'git', 'ripgrep']
 }
 

@@ -3,6 +3,7 @@ import { systemClock as clock } from '@parley/store/clock'
 import { z } from 'zod'
 import { notesIn } from './condense/words.ts'
 import { Fenced, type Log } from './log.ts'
+import { asideUsage } from './loop/aside.ts'
 import type { EventOf } from './loop/events.ts'
 import { seenSeq } from './loop/events.ts'
 import { run } from './loop/loop.ts'
@@ -54,7 +55,7 @@ const ownKinds: Partial<Record<LogEvent['kind'], (event: never) => boolean>> = {
   AgentErrorEvent: () => true,
   Condensation: () => true,
   ConversationErrorEvent: () => true,
-  LLMCallEvent: ({ usage_id }: EventOf<'LLMCallEvent'>) => !usage_id.startsWith('delegate:'),
+  LLMCallEvent: ({ usage_id }: EventOf<'LLMCallEvent'>) => usage_id !== asideUsage && !usage_id.startsWith('delegate:'),
   MessageEvent: ({ source }: EventOf<'MessageEvent'>) => source === 'agent' || source === 'environment',
   ConversationStateUpdateEvent: ({ key }: EventOf<'ConversationStateUpdateEvent'>) =>
     ['confirmation_requested', 'confirmation_started', 'stuck'].includes(key),
@@ -252,6 +253,8 @@ function recordedTools(
     ...given,
     ...usualTools,
     ...toolsFor({
+      agents: [],
+      browser: '',
       agentType: 'default',
       provider: null,
       web: { fetch, key: '' },

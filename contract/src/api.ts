@@ -1,6 +1,7 @@
 import { searchAudit, verifyAudit } from './audit.ts'
-import { explainConversation, forkConversation, getFinalResponse } from './conversation-insight.ts'
+import { askConversation, explainConversation, forkConversation, getFinalResponse } from './conversation-insight.ts'
 import {
+  condenseConversation,
   countConversations,
   deleteConversation,
   getConversation,
@@ -12,7 +13,14 @@ import {
   searchConversations,
   updateConversation,
 } from './conversations.ts'
-import { countEvents, eventSocket, getEvents, respondToConfirmation, searchEvents, streamEvents } from './events.ts'
+import {
+  countEvents,
+  eventSocket,
+  getEvents,
+  respondToConfirmation,
+  searchEvents,
+  streamEvents,
+} from './event-calls.ts'
 import {
   connectGitProviders,
   disconnectGitProviders,
@@ -57,6 +65,7 @@ import {
 import {
   cancelStartTask,
   countStartTasks,
+  getStartLog,
   getStartTasks,
   searchStartTasks,
   startConversation,
@@ -122,9 +131,11 @@ export const api = {
     run: runConversation,
     resume: resumeConversation,
     interrupt: interruptConversation,
+    condense: condenseConversation,
     sendMessage,
     queueMessage,
     fork: forkConversation,
+    ask: askConversation,
     why: explainConversation,
     finalResponse: getFinalResponse,
     gitChanges: listGitChanges,
@@ -143,6 +154,7 @@ export const api = {
     getMany: getStartTasks,
     search: searchStartTasks,
     count: countStartTasks,
+    log: getStartLog,
     cancel: cancelStartTask,
   },
   events: {

@@ -43,14 +43,16 @@ export const AuditEntry = z
     user_id: Id.nullable().meta({
       description: 'Whose things were touched; null when nobody is known by what was said.',
     }),
-    actor_kind: z.enum(['key', 'session', 'sandbox', 'nobody']),
-    actor_id: z.string().meta({ description: 'Of the key, the session or the sandbox; empty for nobody.' }),
+    actor_kind: z.enum(['key', 'session', 'sandbox', 'operator', 'nobody']).meta({
+      description: '`operator`: whoever has the command line of the server.',
+    }),
+    actor_id: z.string().meta({ description: 'Of the key, the session or the sandbox; else empty.' }),
     action: AuditAction,
     object: z.string().nullable().meta({ description: 'Id or name of what was touched.' }),
     outcome: z.string().meta({ description: '`ok`, or the code of the problem.' }),
-    ip: z.string(),
+    ip: z.string().meta({ description: 'Empty when there was no call.' }),
     user_agent: z.string().nullable(),
-    request_id: z.string(),
+    request_id: z.string().meta({ description: 'Empty when there was no call.' }),
   })
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.infer<typeof AuditEntry>
@@ -64,7 +66,10 @@ export const searchAudit = endpoint({
   summary: 'Read the audit log',
   description: 'Newest first. The owner of the server sees all entries, members those about their own things.',
   access: 'keys:admin',
-  query: z.object({ action__eq: AuditAction.optional(), ...pageQuery(100) }),
+  query: z.object({
+    action__eq: AuditAction.optional().meta({ description: 'Only entries of this action.' }),
+    ...pageQuery(100),
+  }),
   returns: AuditPage,
   fails: ['malformed_page_id'],
   example: {

@@ -87,6 +87,33 @@ export const getFinalResponse = endpoint({
   },
 })
 
+/** Answered beside the conversation. `cost` is in US dollars; null when the price of the model is not known. */
+export const SideAnswer = z
+  .object({ answer: z.string(), model: z.string(), cost: z.number().min(0).nullable() })
+  .meta({ id: 'SideAnswer' })
+export type SideAnswer = z.infer<typeof SideAnswer>
+
+export const SideQuestion = z.object({ question: z.string().trim().min(1).max(10_000) }).meta({ id: 'SideQuestion' })
+
+export const askConversation = endpoint({
+  method: 'POST',
+  path: '/api/v1/app-conversations/{id}/ask',
+  summary: 'Ask the agent a question beside its work',
+  description:
+    'The model of the conversation answers from its history, within 30 s and without tools, also while the agent works. ' +
+    'Neither question nor answer enters the conversation and no run begins; what it costs is counted against the budget ' +
+    'under the usage id `ask`. One question of a conversation at a time.',
+  access: 'conversations:write',
+  params: OneConversation,
+  body: SideQuestion,
+  returns: SideAnswer,
+  fails: ['not_found', 'malformed_id', 'state_conflict', 'quota_exceeded', 'upstream_error', 'upstream_timeout'],
+  example: {
+    body: { question: 'Which tests have you run so far?' },
+    returns: { answer: 'Those of the parser.', model: 'parley/demo', cost: 0 },
+  },
+})
+
 /** From where to branch: an event, a number, or (both absent) the end of the log. */
 export const ForkRequest = z
   .object({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { ExecutionStatus } from './execution.ts'
@@ -18,35 +19,59 @@ import { Timestamp, TimestampInput } from './time.ts'
  * where it is; `last_seq` is the number of its newest event.
  */
 export const AppConversation = z
-  .object({
-    id: Id,
-    created_by_user_id: z.string().nullable(),
-    sandbox_id: Id.nullable(),
-    selected_repository: z.string().nullable(),
-    selected_branch: z.string().nullable(),
-    git_provider: GitProvider.nullable(),
-    title: z.string().nullable(),
-    trigger: Trigger.nullable(),
-    pr_number: z.array(z.int()),
-    llm_model: z.string().nullable(),
-    agent_kind: z.string(),
-    agent_type: AgentType,
-    metrics: Metrics.nullable(),
-    parent_conversation_id: Id.nullable(),
-    sub_conversation_ids: z.array(Id),
-    forked_from_conversation_id: Id.nullable(),
-    public: z.boolean().nullable(),
-    tags: Tags,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    sandbox_status: SandboxStatus,
-    execution_status: ExecutionStatus.nullable(),
-    status_reason: z.string().nullable(),
-    error: Failure.nullable(),
-    last_seq: z.int().min(0),
-    conversation_url: z.string().nullable(),
-    session_api_key: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        created_by_user_id: z.string().nullable(),
+        sandbox_id: Id.nullable(),
+        selected_repository: z.string().nullable(),
+        selected_branch: z.string().nullable(),
+        git_provider: GitProvider.nullable(),
+        title: z.string().nullable(),
+        trigger: Trigger.nullable(),
+        pr_number: z.array(z.int()),
+        llm_model: z.string().nullable(),
+        agent_kind: z.string(),
+        agent_type: AgentType,
+        metrics: Metrics.nullable(),
+        parent_conversation_id: Id.nullable(),
+        sub_conversation_ids: z.array(Id),
+        forked_from_conversation_id: Id.nullable(),
+        public: z.boolean().nullable(),
+        tags: Tags,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        sandbox_status: SandboxStatus,
+        execution_status: ExecutionStatus.nullable(),
+        status_reason: z.string().nullable(),
+        error: Failure.nullable(),
+        last_seq: z.int().min(0),
+        conversation_url: z.string().nullable(),
+        session_api_key: z.string().nullable(),
+      },
+      {
+        created_by_user_id: 'Whose it is.',
+        sandbox_id: 'The sandbox that holds it, or held it.',
+        selected_repository: '`owner/name`.',
+        selected_branch: 'As the start asked for it.',
+        title: 'Given, or made from the first message.',
+        pr_number: 'Pull requests that it is about.',
+        llm_model: 'The model in use.',
+        agent_kind: 'The family of the agent.',
+        metrics: 'What it has used and cost so far.',
+        sub_conversation_ids: 'Its sub-conversations, oldest first.',
+        public: 'Whether everybody may read it without a key.',
+        sandbox_status: 'MISSING when the sandbox is gone.',
+        execution_status: 'Null unless the sandbox is RUNNING.',
+        status_reason: 'Why the status is what it is, in words.',
+        error: 'What went wrong, when the status is `error`.',
+        last_seq: 'Number of its newest event.',
+        conversation_url: 'Where its live calls answer.',
+        session_api_key: 'Always null here: a key of a sandbox is shown once, when it is made.',
+      },
+    ),
+  )
   .meta({ id: 'AppConversation' })
 export type AppConversation = z.infer<typeof AppConversation>
 
@@ -65,17 +90,19 @@ export type ConversationSortOrder = (typeof conversationSortOrders)[number]
 
 const OneConversation = z.object({ id: IdInput })
 const filters = {
-  title__contains: z.string().min(1).max(200).optional(),
+  title__contains: z.string().max(200).optional().meta({ description: 'Part of the title, in any case.' }),
   created_at__gte: TimestampInput.optional(),
   created_at__lt: TimestampInput.optional(),
   updated_at__gte: TimestampInput.optional(),
   updated_at__lt: TimestampInput.optional(),
   sandbox_id__eq: IdInput.optional(),
   selected_repository__eq: RepositoryName.optional(),
-  trigger__eq: Trigger.optional(),
-  execution_status__eq: ExecutionStatus.optional(),
+  trigger__eq: Trigger.optional().meta({ description: 'Only those that were started by this.' }),
+  execution_status__eq: ExecutionStatus.optional().meta({ description: 'Only those in this state.' }),
   tag__eq: TagFilter.optional(),
-  include_sub_conversations: QueryBoolean.default(false),
+  include_sub_conversations: QueryBoolean.default(false).meta({
+    description: 'Whether sub-conversations are found too.',
+  }),
 }
 
 export const exampleConversation = {
@@ -117,7 +144,10 @@ export const searchConversations = endpoint({
   access: 'conversations:read',
   query: z.object({
     ...filters,
-    sort_order: z.enum(conversationSortOrders).default('CREATED_AT_DESC'),
+    sort_order: z
+      .enum(conversationSortOrders)
+      .default('CREATED_AT_DESC')
+      .meta({ description: 'The id decides between equals.' }),
     ...pageQuery(100),
   }),
   returns: AppConversationPage,
@@ -163,14 +193,26 @@ export const getConversation = endpoint({
 
 /** Only fields that are present change; null clears. */
 export const ConversationUpdate = z
-  .object({
-    title: TitleInput.nullable().optional(),
-    public: z.boolean().nullable().optional(),
-    selected_repository: RepositoryName.nullable().optional(),
-    selected_branch: BranchName.nullable().optional(),
-    git_provider: GitProviderInput.nullable().optional(),
-    tags: TagsInput.optional(),
-  })
+  .object(
+    described(
+      {
+        title: TitleInput.nullable().optional(),
+        public: z.boolean().nullable().optional(),
+        selected_repository: RepositoryName.nullable().optional(),
+        selected_branch: BranchName.nullable().optional(),
+        git_provider: GitProviderInput.nullable().optional(),
+        tags: TagsInput.optional(),
+      },
+      {
+        title: '1 to 200 characters; null: the usual title.',
+        public: 'Whether everybody may read it without a key.',
+        selected_repository: 'Null takes the repository away; then it has no branch and no host either.',
+        selected_branch: 'The branch it names; nothing is checked out.',
+        git_provider: 'Where that repository is.',
+        tags: 'Takes the place of all labels.',
+      },
+    ),
+  )
   .refine((update) => update.selected_repository !== null || (!update.selected_branch && !update.git_provider), {
     path: ['selected_repository'],
     message: 'cannot be removed while a branch or a provider is set',
@@ -246,4 +288,10 @@ export const interruptConversation = verb(
   'Interrupt the agent',
   'Cancels the model call or the command under way; what was done so far stays in the log.',
   'paused',
+)
+export const condenseConversation = verb(
+  'condense',
+  'Condense the history',
+  'Before its next call notes replace the older steps in what the model is shown. The log keeps them, and no run begins.',
+  'idle',
 )

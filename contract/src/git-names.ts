@@ -27,12 +27,12 @@ export function branchProblem(name: string): string | undefined {
 /** True when `name` can be checked out as a branch. Pure; no repository is asked. */
 export const branchName = (name: string): boolean => branchProblem(name) === undefined
 
-/** What is wrong with `name` as `owner/name`; undefined when nothing is. */
+/** What is wrong with `name` as `owner/name`; undefined when nothing is. Some hosts write a person's own place as `~person`. */
 export function repositoryProblem(name: string): string | undefined {
   if (name.length > 256) return 'must be at most 256 characters'
-  if (!/^[\w.-]+\/[\w.-]+$/.test(name) || name.endsWith('\n')) return 'must have the form owner/name'
+  if (!/^~?[\w.-]+\/[\w.-]+$/.test(name) || name.endsWith('\n')) return 'must have the form owner/name'
   const parts = name.split('/')
-  if (parts.some((part) => /^\.+$/.test(part))) return 'has a part that is only dots'
+  if (parts.some((part) => /^~?\.+$/.test(part))) return 'has a part that is only dots'
   if (parts.some((part) => part.startsWith('-'))) return 'has a part that starts with a dash'
   return undefined
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 
 /** The kinds of Git host, in the order of the specification. */
 export const gitProviders = [
@@ -40,6 +41,7 @@ export const GitProviderInput = z
     ctx.addIssue({ code: 'custom', message: 'is no kind of Git host' })
     return z.NEVER
   })
+  .meta({ description: 'A kind of Git host, by the specification\u2019s word or another service\u2019s.' })
 
 export const suggestedTaskTypes = [
   'MERGE_CONFLICTS',
@@ -53,12 +55,20 @@ export type SuggestedTaskType = z.infer<typeof SuggestedTaskType>
 
 /** Work that a forge offers: a pull request that conflicts, an open issue. */
 export const SuggestedTask = z
-  .object({
-    git_provider: GitProvider,
-    task_type: SuggestedTaskType,
-    repo: z.string(),
-    issue_number: z.int(),
-    title: z.string(),
-  })
+  .object(
+    described(
+      {
+        git_provider: GitProvider,
+        task_type: SuggestedTaskType,
+        repo: z.string(),
+        issue_number: z.int(),
+        title: z.string(),
+      },
+      {
+        repo: '`owner/name`.',
+        issue_number: 'Of the issue or the pull request.',
+      },
+    ),
+  )
   .meta({ id: 'SuggestedTask' })
 export type SuggestedTask = z.infer<typeof SuggestedTask>

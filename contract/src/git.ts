@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput, SuggestedTask, gitProvider } from './git-provider.ts'
@@ -7,27 +8,48 @@ import { addressProblem } from './text.ts'
 
 /** A repository of a connected forge. Times are the forge's own, ISO 8601. */
 export const Repository = z
-  .object({
-    id: z.string(),
-    full_name: z.string(),
-    git_provider: GitProvider,
-    is_public: z.boolean(),
-    stargazers_count: z.int().nullable(),
-    link_header: z.string().nullable(),
-    pushed_at: z.string().nullable(),
-    owner_type: z.enum(['user', 'organization']).nullable(),
-    main_branch: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        id: z.string(),
+        full_name: z.string(),
+        git_provider: GitProvider,
+        is_public: z.boolean(),
+        stargazers_count: z.int().nullable(),
+        link_header: z.string().nullable(),
+        pushed_at: z.string().nullable(),
+        owner_type: z.enum(['user', 'organization']).nullable(),
+        main_branch: z.string().nullable(),
+      },
+      {
+        id: 'The host\u2019s own.',
+        full_name: '`owner/name`, as a start takes it.',
+        stargazers_count: 'Null where the host counts no stars.',
+        link_header: 'Always null: page ids take its place.',
+        pushed_at: 'Of the last push or change; null where the host does not tell.',
+        main_branch: 'Null when it is empty, or where a listing does not tell.',
+      },
+    ),
+  )
   .meta({ id: 'Repository' })
 export type Repository = z.infer<typeof Repository>
 
 export const Branch = z
-  .object({
-    name: z.string(),
-    commit_sha: z.string(),
-    protected: z.boolean(),
-    last_push_date: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        name: z.string(),
+        commit_sha: z.string(),
+        protected: z.boolean(),
+        last_push_date: z.string().nullable(),
+      },
+      {
+        commit_sha: 'Where it stands.',
+        protected: 'False too where the rules may not be read.',
+        last_push_date: 'Null where the host does not tell.',
+      },
+    ),
+  )
   .meta({ id: 'Branch' })
 export type Branch = z.infer<typeof Branch>
 
@@ -81,9 +103,20 @@ export const searchRepositories = endpoint({
   access: 'git:read',
   query: z.object({
     provider: GitProviderInput,
-    query: z.string().trim().min(1).max(256).optional(),
-    installation_id: z.string().min(1).max(256).optional(),
-    sort_order: z.enum(repositorySortOrders).optional(),
+    query: z
+      .string()
+      .trim()
+      .min(1)
+      .max(256)
+      .optional()
+      .meta({ description: 'Words of a name, or the address of a repository.' }),
+    installation_id: z.string().min(1).max(256).optional().meta({
+      description: 'Only of this installation, workspace, project or organisation; not looked at with a query.',
+    }),
+    sort_order: z
+      .enum(repositorySortOrders)
+      .optional()
+      .meta({ description: 'Needs a query. A host refuses an order that it does not know.' }),
     ...pageQuery(100),
   }),
   returns: RepositoryPage,
@@ -117,7 +150,12 @@ export const searchBranches = endpoint({
   query: z.object({
     provider: GitProviderInput,
     repository: RepositoryName,
-    query: z.string().trim().max(256).default(''),
+    query: z
+      .string()
+      .trim()
+      .max(256)
+      .default('')
+      .meta({ description: 'Part of the name or the beginning of the commit, in any case.' }),
     ...pageQuery(30),
   }),
   returns: BranchPage,
@@ -157,7 +195,8 @@ export const searchSuggestedTasks = endpoint({
 
 /** What is wrong with `host` as the place of a Git host; undefined when nothing is. */
 export function forgeHostProblem(host: string): string | undefined {
-  if (host === '' || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/.test(host)) return undefined
+  const bare = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?(\/[\w.~-]+)*\/?$/
+  if (host === '' || bare.test(host)) return undefined
   return addressProblem(host)
 }
 
@@ -197,11 +236,13 @@ export const connectGitProviders = endpoint({
   method: 'POST',
   path: '/api/v1/secrets/git-providers',
   summary: 'Connect Git hosts',
-  description: 'Checks each token at its host, then replaces all connections by the ones sent.',
+  description:
+    'Checks each token at its host, then replaces all connections by the ones sent. A host of its own kind needs its address; ' +
+    'that of `devops_suite` names the organisation. `enterprise_sso` is a way to sign in and cannot be connected.',
   access: 'git:write',
   body: z.object({ provider_tokens: ProviderTokensInput }),
   returns: z.object({ message: z.string() }),
-  fails: ['forge_token_rejected', 'upstream_error', 'upstream_timeout'],
+  fails: ['forge_token_rejected', 'not_offered', 'upstream_error', 'upstream_timeout'],
   example: {
     body: { provider_tokens: { open_forge: { token: '0123456789abcdef', host: 'git.example' } } },
     returns: { message: 'Git providers stored' },

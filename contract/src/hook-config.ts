@@ -12,18 +12,35 @@ export const hookEvents = [
 export const HookEvent = z.enum(hookEvents)
 export type HookEvent = z.infer<typeof HookEvent>
 
-/** A shell command that the sandbox runs at that moment. `timeout` is in seconds. */
+/**
+ * What happens at that moment: a shell command in the sandbox, a question to the conversation's model (`prompt`), or the same
+ * with tools that read (`agent`). `timeout` is in seconds.
+ */
 export const HookDefinition = z
   .strictObject({
-    type: z.literal('command').default('command'),
+    type: z.enum(['command', 'prompt', 'agent']).default('command'),
     name: z.string().max(255).optional(),
-    command: z.string().min(1).max(100_000),
+    command: z.string().min(1).max(100_000).optional(),
+    prompt: z.string().min(1).max(20_000).optional().meta({ description: 'The rule that a model judges by.' }),
+    system_prompt: z.string().max(20_000).optional(),
+    tools: z
+      .array(z.string().max(255))
+      .max(100)
+      .optional()
+      .meta({ description: 'Of an `agent`: those of the tools that read; absent: all of them.' }),
+    max_iterations: z.int().min(1).max(10).optional().meta({ description: 'Of an `agent`: calls of the model; 3.' }),
     timeout: z.number().positive().max(3600).default(60),
     async: z.boolean().default(false),
     on_failure: z
       .enum(['allow', 'deny'])
       .optional()
       .meta({ description: 'What a hook that fails or takes too long means where a hook can block. Absent: `allow`.' }),
+  })
+  .superRefine(({ type, command, prompt, async: unwaited }, ctx) => {
+    const refuse = (path: string, message: string) => ctx.addIssue({ code: 'custom', path: [path], message })
+    if (type === 'command' && command === undefined) refuse('command', 'is missing')
+    if (type !== 'command' && prompt === undefined) refuse('prompt', 'is missing')
+    if (type !== 'command' && unwaited) refuse('async', 'is for commands only')
   })
   .meta({ id: 'HookDefinition' })
 export type HookDefinition = z.infer<typeof HookDefinition>

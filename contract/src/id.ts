@@ -27,4 +27,9 @@ export const IdInput = z
   .meta({ description: 'UUID, with or without dashes, in any case.' })
 
 /** `ids=a&ids=b`, `ids=a,b` or `id=…`: wire makes one array of them before this schema sees it. */
-export const idList = (max: number) => z.array(IdInput).min(1).max(max)
+export const idList = (max: number) =>
+  z
+    .array(IdInput)
+    .min(1)
+    .max(max)
+    .meta({ description: `At most ${max}, repeated or with commas between; \`id\` is another name for it.` })

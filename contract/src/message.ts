@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Content } from './content.ts'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { Id, IdInput } from './id.ts'
 
@@ -38,13 +39,22 @@ const OfConversation = z.object({ id: IdInput })
 
 /** The answer to a message: it is in the log when this is answered. */
 export const MessageAccepted = z
-  .object({
-    success: z.literal(true),
-    event_id: Id,
-    seq: z.int().positive(),
-    sandbox_status: z.enum(['STARTING', 'RUNNING', 'PAUSED']),
-    message: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        success: z.literal(true),
+        event_id: Id,
+        seq: z.int().positive(),
+        sandbox_status: z.enum(['STARTING', 'RUNNING', 'PAUSED']),
+        message: z.string().nullable(),
+      },
+      {
+        event_id: 'The message in the log.',
+        seq: 'Its number there.',
+        message: 'What happens next, in words.',
+      },
+    ),
+  )
   .meta({ id: 'MessageAccepted' })
 export type MessageAccepted = z.infer<typeof MessageAccepted>
 

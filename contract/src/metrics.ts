@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { Timestamp } from './time.ts'
 
 /** Counts of one bucket. `prompt_tokens` includes cache reads; `context_window` is the largest seen. */
@@ -19,12 +20,21 @@ export type TokenUsage = z.infer<typeof TokenUsage>
 
 /** What was used so far, without lists of calls. Costs are in US dollars. */
 export const Metrics = z
-  .object({
-    model_name: z.string().default('default'),
-    accumulated_cost: z.number().min(0).default(0),
-    max_budget_per_task: z.number().nullable().default(null),
-    accumulated_token_usage: TokenUsage.nullable().default(null),
-  })
+  .object(
+    described(
+      {
+        model_name: z.string().default('default'),
+        accumulated_cost: z.number().min(0).default(0),
+        max_budget_per_task: z.number().nullable().default(null),
+        accumulated_token_usage: TokenUsage.nullable().default(null),
+      },
+      {
+        model_name: 'The model that was used last.',
+        accumulated_cost: 'US dollars.',
+        max_budget_per_task: 'What it may cost; null: no limit.',
+      },
+    ),
+  )
   .meta({ id: 'Metrics' })
 export type Metrics = z.infer<typeof Metrics>
 

@@ -3,6 +3,9 @@ import { endpoint } from './endpoint.ts'
 import { QueryBoolean, page, pageQuery } from './page.ts'
 import { SettingsUpdate } from './settings.ts'
 
+/** Built in: it needs no key and says that it is scripted. */
+export const demoModel = 'parley/demo'
+
 /** A model that can be chosen. `verified`: known to work with tools. */
 export const Model = z
   .object({ provider: z.string().nullable(), name: z.string(), verified: z.boolean() })
@@ -17,7 +20,10 @@ export type ModelPage = z.infer<typeof ModelPage>
 export const ModelProviderPage = page(ModelProvider).meta({ id: 'ModelProviderPage' })
 export type ModelProviderPage = z.infer<typeof ModelProviderPage>
 
-const filters = { query: z.string().trim().max(256).optional(), verified__eq: QueryBoolean.optional() }
+const filters = {
+  query: z.string().trim().max(256).optional().meta({ description: 'Part of the name, in any case.' }),
+  verified__eq: QueryBoolean.optional().meta({ description: 'Only those that are known to work, or only the others.' }),
+}
 
 export const searchModels = endpoint({
   method: 'GET',
@@ -25,7 +31,11 @@ export const searchModels = endpoint({
   summary: 'Search models',
   description: 'Models that can be chosen; `query` is a part of the name in any case.',
   access: 'settings:read',
-  query: z.object({ ...filters, provider__eq: z.string().max(256).optional(), ...pageQuery(50) }),
+  query: z.object({
+    ...filters,
+    provider__eq: z.string().max(256).optional().meta({ description: 'Only those of this provider.' }),
+    ...pageQuery(50),
+  }),
   returns: ModelPage,
   fails: ['malformed_page_id'],
   example: { returns: { items: [{ provider: 'parley', name: 'demo', verified: true }], next_page_id: null } },

@@ -1,12 +1,22 @@
 import { z } from 'zod'
 
 /** Where to go on reading. Opaque and signed: a text that we did not issue for this very query is refused. */
-export const PageId = z.string().min(1).max(1024)
+export const PageId = z
+  .string()
+  .min(1)
+  .max(1024)
+  .meta({ description: '`next_page_id` of the page before, with the same filters and order.' })
 
 /** Query fields of every search. `limit` is 1–100. */
 export const pageQuery = (limit: number) => ({
   page_id: PageId.optional(),
-  limit: z.coerce.number().int().min(1).max(100).default(limit),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(limit)
+    .meta({ description: 'How many items a page has at most.' }),
 })
 
 /** `{items, next_page_id}`; `next_page_id` is null on the last page. */

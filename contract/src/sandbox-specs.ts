@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleTime } from './examples.ts'
 import { IdInput } from './id.ts'
@@ -8,13 +9,23 @@ import { Timestamp } from './time.ts'
 
 /** What a sandbox is made from. The first one is the default. */
 export const SandboxSpec = z
-  .object({
-    id: z.string(),
-    command: z.array(z.string()).nullable(),
-    created_at: Timestamp,
-    initial_env: z.record(z.string(), z.string()),
-    working_dir: z.string(),
-  })
+  .object(
+    described(
+      {
+        id: z.string(),
+        command: z.array(z.string()).nullable(),
+        created_at: Timestamp,
+        initial_env: z.record(z.string(), z.string()),
+        working_dir: z.string(),
+      },
+      {
+        id: 'The name to ask for it by.',
+        command: 'What it is started with; null: what its maker says.',
+        initial_env: 'Variables that every program in it has; none of them is secret.',
+        working_dir: 'Where conversations have their folders.',
+      },
+    ),
+  )
   .meta({ id: 'SandboxSpec' })
 export type SandboxSpec = z.infer<typeof SandboxSpec>
 
@@ -47,7 +58,13 @@ export const getSandboxSpecs = endpoint({
   summary: 'Get sandbox specs by id',
   description: 'In the order of the ids; null for a spec that does not exist.',
   access: 'conversations:read',
-  query: z.object({ ids: z.array(z.string().min(1).max(255)).min(1).max(100) }),
+  query: z.object({
+    ids: z
+      .array(z.string().min(1).max(255))
+      .min(1)
+      .max(100)
+      .meta({ description: 'At most 100; `id` is another name for it.' }),
+  }),
   returns: z.array(SandboxSpec.nullable()),
   fails: ['too_many_ids'],
   example: { returns: [exampleSpec] },
@@ -71,7 +88,7 @@ export const readSandboxSecret = endpoint({
   summary: 'Read a secret from inside a sandbox',
   description: 'The value as plain text, for the session key of that very sandbox, while it is RUNNING.',
   access: 'sandbox',
-  params: z.object({ id: IdInput, name: z.string().min(1).max(255) }),
+  params: z.object({ id: IdInput, name: z.string().min(1).max(255).meta({ description: 'The name of the secret.' }) }),
   answer: 'bytes',
   fails: ['not_found', 'malformed_id', 'insufficient_scope', 'state_conflict'],
   example: {},

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput, idList } from './id.ts'
@@ -52,17 +53,29 @@ export type ExposedUrl = z.infer<typeof ExposedUrl>
 
 /** A sandbox. `session_api_key` is shown only in the answer that made the key; `exposed_urls` only while RUNNING. */
 export const Sandbox = z
-  .object({
-    id: Id,
-    created_by_user_id: z.string().nullable(),
-    sandbox_spec_id: z.string(),
-    status: SandboxStatus,
-    status_detail: z.string().nullable(),
-    session_api_key: z.string().nullable(),
-    exposed_urls: z.array(ExposedUrl).nullable(),
-    created_at: Timestamp,
-    last_used_at: Timestamp,
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        created_by_user_id: z.string().nullable(),
+        sandbox_spec_id: z.string(),
+        status: SandboxStatus,
+        status_detail: z.string().nullable(),
+        session_api_key: z.string().nullable(),
+        exposed_urls: z.array(ExposedUrl).nullable(),
+        created_at: Timestamp,
+        last_used_at: Timestamp,
+      },
+      {
+        created_by_user_id: 'Whose it is.',
+        sandbox_spec_id: 'What it was made from.',
+        status_detail: 'Why it is where it is, in words.',
+        session_api_key: 'Shown once, in the answer that made it: for programs inside, void at pause and delete.',
+        exposed_urls: 'Where what it serves opens in a browser; null unless RUNNING.',
+        last_used_at: 'When something was last done in it.',
+      },
+    ),
+  )
   .meta({ id: 'Sandbox' })
 export type Sandbox = z.infer<typeof Sandbox>
 
@@ -94,7 +107,10 @@ export const searchSandboxes = endpoint({
   summary: 'Search sandboxes',
   description: 'The caller\u2019s sandboxes, newest first.',
   access: 'conversations:read',
-  query: z.object({ status__eq: SandboxStatus.optional(), ...pageQuery(100) }),
+  query: z.object({
+    status__eq: SandboxStatus.optional().meta({ description: 'Only those in this state.' }),
+    ...pageQuery(100),
+  }),
   returns: SandboxPage,
   fails: ['malformed_page_id'],
   example: { returns: { items: [exampleSandbox], next_page_id: null } },
@@ -131,7 +147,14 @@ export const createSandbox = endpoint({
   summary: 'Create a sandbox',
   description: 'Starts a sandbox before a conversation needs it. At the limit an older sandbox is paused.',
   access: 'sandboxes:control',
-  query: z.object({ sandbox_spec_id: z.string().min(1).max(255).optional() }),
+  query: z.object({
+    sandbox_spec_id: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .meta({ description: 'What it is made from; absent: the usual spec.' }),
+  }),
   returns: Sandbox,
   fails: ['not_found', 'capacity', 'unavailable'],
   example: { returns: { ...exampleSandbox, status: 'STARTING', exposed_urls: null } },
@@ -174,7 +197,9 @@ export const deleteSandbox = endpoint({
   description: 'Removes it and its files for good. Its conversations stay readable and show it as MISSING.',
   access: 'sandboxes:control',
   params: OneSandbox,
-  query: z.object({ sandbox_id: IdInput.optional() }),
+  query: z.object({
+    sandbox_id: IdInput.optional().meta({ description: 'The id in the path once more, or left out.' }),
+  }),
   returns: z.object({ success: z.literal(true) }),
   fails: ['not_found', 'malformed_id'],
   example: { returns: { success: true } },

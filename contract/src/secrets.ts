@@ -27,7 +27,7 @@ export const SecretUpdate = z
   .meta({ id: 'SecretUpdate' })
 export type SecretUpdate = z.infer<typeof SecretUpdate>
 
-const SecretId = z.object({ id: z.string().min(1).max(255) })
+const SecretId = z.object({ id: z.string().min(1).max(255).meta({ description: 'The name of the secret.' }) })
 const Message = z.object({ message: z.string() })
 const exampleSecret = { name: 'NPM_TOKEN', description: 'Registry of the team', hosts: ['npm.example.org'] }
 
@@ -48,7 +48,10 @@ export const searchSecrets = endpoint({
   summary: 'Search secrets',
   description: 'Names and descriptions, page by page, sorted by name.',
   access: 'secrets:list',
-  query: z.object({ name__contains: z.string().min(1).max(255).optional(), ...pageQuery(100) }),
+  query: z.object({
+    name__contains: z.string().max(255).optional().meta({ description: 'Part of the name.' }),
+    ...pageQuery(100),
+  }),
   returns: SecretPage,
   fails: ['malformed_page_id'],
   example: { returns: { items: [exampleSecret], next_page_id: null } },

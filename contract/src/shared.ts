@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { AppConversation, exampleConversation } from './conversations.ts'
 import { endpoint } from './endpoint.ts'
-import { Event, EventKind, EventPage, exampleEvent } from './events.ts'
+import { eventFilters, eventOrder, EventPage, exampleEvent } from './event-calls.ts'
+import { Event, type EventKind } from './events.ts'
 import { IdInput, idList } from './id.ts'
 import { pageQuery } from './page.ts'
-import { TimestampInput } from './time.ts'
 
 /*
  * Conversations that their owner made public, read without a key. What is not public looks exactly like what does not
@@ -42,12 +42,7 @@ export const sharedKinds = [
 ] as const satisfies readonly EventKind[]
 
 const exampleShared = SharedConversation.parse(exampleConversation)
-const filters = {
-  conversation_id: IdInput,
-  kind__eq: EventKind.optional(),
-  timestamp__gte: TimestampInput.optional(),
-  timestamp__lt: TimestampInput.optional(),
-}
+const filters = { conversation_id: IdInput, ...eventFilters }
 
 export const getSharedConversations = endpoint({
   method: 'GET',
@@ -69,7 +64,7 @@ export const searchSharedEvents = endpoint({
   access: 'open',
   query: z.object({
     ...filters,
-    sort_order: z.enum(['TIMESTAMP', 'TIMESTAMP_DESC']).default('TIMESTAMP'),
+    sort_order: eventOrder,
     ...pageQuery(100),
   }),
   returns: EventPage,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Critic } from './agent-config.ts'
+import { described } from './described.ts'
 import { EgressPolicy } from './egress.ts'
 import { BranchName, RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput, SuggestedTask, SuggestedTaskType } from './git-provider.ts'
@@ -59,31 +60,59 @@ export const StartSecrets = z
 
 /** The body of a start. Every field is optional; unknown ones are ignored. */
 export const StartRequest = z
-  .object({
-    sandbox_id: IdInput.nullable().default(null),
-    conversation_id: IdInput.nullable().default(null),
-    initial_message: MessagePayload.nullable().default(null),
-    system_message_suffix: z.string().max(100_000).nullable().default(null),
-    processors: z.array(Processor).max(20).nullable().default(null),
-    llm_model: ModelName.nullable().default(null),
-    selected_repository: RepositoryName.nullable().default(null),
-    selected_branch: BranchName.nullable().default(null),
-    git_provider: GitProviderInput.nullable().default(null),
-    suggested_task: SuggestedTaskInput.nullable().default(null),
-    title: TitleInput.nullable().default(null),
-    trigger: Trigger.nullable().default(null),
-    pr_number: z.array(z.int().min(1)).max(100).default([]),
-    parent_conversation_id: IdInput.nullable().default(null),
-    agent_type: AgentType.default('default'),
-    public: z.boolean().nullable().default(null),
-    plugins: z.array(PluginInput).max(50).nullable().default(null),
-    secrets: StartSecrets.nullable().default(null),
-    tags: TagsInput.nullable().default(null),
-    hook_config: HookConfigInput.nullable().default(null),
-    critic: Critic.nullable().default(null),
-    /** Null: that of the settings. Never more than the server allows, and in a shared sandbox the strictest counts. */
-    egress_policy: EgressPolicy.nullable().default(null),
-  })
+  .object(
+    described(
+      {
+        sandbox_id: IdInput.nullable().default(null),
+        conversation_id: IdInput.nullable().default(null),
+        initial_message: MessagePayload.nullable().default(null),
+        system_message_suffix: z.string().max(100_000).nullable().default(null),
+        processors: z.array(Processor).max(20).nullable().default(null),
+        llm_model: ModelName.nullable().default(null),
+        selected_repository: RepositoryName.nullable().default(null),
+        selected_branch: BranchName.nullable().default(null),
+        git_provider: GitProviderInput.nullable().default(null),
+        suggested_task: SuggestedTaskInput.nullable().default(null),
+        title: TitleInput.nullable().default(null),
+        trigger: Trigger.nullable().default(null),
+        pr_number: z.array(z.int().min(1)).max(100).default([]),
+        parent_conversation_id: IdInput.nullable().default(null),
+        agent_type: AgentType.default('default'),
+        public: z.boolean().nullable().default(null),
+        plugins: z.array(PluginInput).max(50).nullable().default(null),
+        secrets: StartSecrets.nullable().default(null),
+        tags: TagsInput.nullable().default(null),
+        hook_config: HookConfigInput.nullable().default(null),
+        critic: Critic.nullable().default(null),
+        /** Null: that of the settings. Never more than the server allows, and in a shared sandbox the strictest counts. */
+        egress_policy: EgressPolicy.nullable().default(null),
+      },
+      {
+        sandbox_id: 'An existing sandbox to work in; absent: chosen by the settings or made anew.',
+        conversation_id:
+          'The id that the conversation is to have. The same start sent again with it is the same start.',
+        initial_message: 'What the agent is to do. Without one the conversation waits for its first message.',
+        system_message_suffix: 'Goes behind the system prompt.',
+        processors:
+          'What is done when events are stored. A title is set for a conversation that has none, listed or not.',
+        llm_model: 'Instead of the model in the settings.',
+        selected_repository: '`owner/name`, cloned into the workspace.',
+        selected_branch: 'Checked out after the clone; absent: a branch of its own.',
+        git_provider: 'Where the repository is; absent: wherever a connected host has it.',
+        suggested_task: 'Work that a Git host offers: it takes the place of a message.',
+        title: 'Stays as it is given; absent: made from the first message.',
+        trigger: 'What made the conversation start; absent: `service_api` for a key and `gui` for the page.',
+        pr_number: 'Pull requests that the conversation is about.',
+        parent_conversation_id: 'Makes a sub-conversation in the sandbox of this one; at most five deep.',
+        public: 'Whether everybody may read it without a key.',
+        plugins: 'Repositories with skills, MCP servers and hooks for this conversation.',
+        secrets: 'Values by name, for this conversation only; they win over stored ones and are never answered.',
+        tags: 'Labels: keys of lower-case letters and digits, values of at most 256 characters.',
+        hook_config: 'Commands that run before and after what the agent does.',
+        critic: 'Judges the work and can send the agent back.',
+      },
+    ),
+  )
   .refine((request) => request.suggested_task === null || request.initial_message === null, {
     path: ['suggested_task'],
     message: 'cannot be combined with an initial message',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput, idList } from './id.ts'
@@ -34,18 +35,29 @@ export function startStatusesAfter(status: StartTaskStatus): readonly StartTaskS
 
 /** A start that goes on in the background. The three addresses of its result are null until `READY`. */
 export const StartTask = z
-  .object({
-    id: Id,
-    created_by_user_id: z.string().nullable(),
-    request: StartRequestEcho,
-    status: StartTaskStatus.default('WORKING'),
-    detail: z.string().nullable(),
-    app_conversation_id: Id.nullable(),
-    sandbox_id: Id.nullable(),
-    agent_server_url: z.string().nullable(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        created_by_user_id: z.string().nullable(),
+        request: StartRequestEcho,
+        status: StartTaskStatus.default('WORKING'),
+        detail: z.string().nullable(),
+        app_conversation_id: Id.nullable(),
+        sandbox_id: Id.nullable(),
+        agent_server_url: z.string().nullable(),
+        created_at: Timestamp,
+        updated_at: Timestamp,
+      },
+      {
+        request: 'What was asked for, with what was filled in, without secrets.',
+        detail: 'Why the start failed, when the status is ERROR.',
+        app_conversation_id: 'The conversation; null until READY.',
+        sandbox_id: 'Its sandbox; null until READY.',
+        agent_server_url: 'Where its live calls answer; null until READY.',
+      },
+    ),
+  )
   .meta({ id: 'StartTask' })
 export type StartTask = z.infer<typeof StartTask>
 
@@ -148,7 +160,7 @@ const filters = {
   conversation_id__eq: IdInput.optional(),
   created_at__gte: TimestampInput.optional(),
   created_at__lt: TimestampInput.optional(),
-  status__eq: StartTaskStatus.optional(),
+  status__eq: StartTaskStatus.optional().meta({ description: 'Only those that are here.' }),
 }
 
 export const searchStartTasks = endpoint({
@@ -176,6 +188,43 @@ export const countStartTasks = endpoint({
   query: z.object(filters),
   returns: z.int().min(0),
   example: { returns: 3 },
+})
+
+/** Of so many characters the last are kept. */
+export const startOutputKept = 20_000
+
+/** How far a start has come, and what the step that runs or that failed has printed last. Empty once it is READY. */
+export const StartLog = z
+  .object({
+    status: StartTaskStatus,
+    steps: z.array(z.object({ status: StartTaskStatus, at: Timestamp, detail: z.string().nullable() })),
+    output: z.string(),
+  })
+  .meta({ id: 'StartLog' })
+export type StartLog = z.infer<typeof StartLog>
+
+export const getStartLog = endpoint({
+  method: 'GET',
+  path: '/api/v1/app-conversations/start-tasks/{id}/log',
+  summary: 'Get the log of a start',
+  description:
+    'When each status was reached, and the last 20,000 characters that the clone or the setup script has printed, both ' +
+    'streams together, without the values of known secrets. The output may be half a second old.',
+  access: 'conversations:read',
+  params: z.object({ id: IdInput }),
+  returns: StartLog,
+  fails: ['not_found', 'malformed_id'],
+  example: {
+    returns: {
+      status: 'PREPARING_REPOSITORY',
+      steps: [
+        { status: 'WORKING', at: exampleTime, detail: null },
+        { status: 'WAITING_FOR_SANDBOX', at: exampleTime, detail: null },
+        { status: 'PREPARING_REPOSITORY', at: exampleTime, detail: null },
+      ],
+      output: "Cloning into 'engine' …\n",
+    },
+  },
 })
 
 export const cancelStartTask = endpoint({

@@ -41,7 +41,16 @@ export const getUsage = endpoint({
     'the fifty that cost most). What a deleted conversation has cost still counts. `everyone`, for the owner of the server: ' +
     'of all people, and by person.',
   access: 'conversations:read',
-  query: z.object({ days: z.coerce.number().int().min(1).max(366).default(30), everyone: QueryBoolean.default(false) }),
+  query: z.object({
+    days: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(366)
+      .default(30)
+      .meta({ description: 'How many days back, today among them.' }),
+    everyone: QueryBoolean.default(false).meta({ description: 'Of all people; for the owner of the server.' }),
+  }),
   returns: UsageReport,
   fails: ['insufficient_scope'],
   example: {

@@ -106,7 +106,9 @@ export const signOut = endpoint({
   summary: 'Sign out',
   description: 'Ends this browser session, or all of the caller\u2019s sessions.',
   access: 'user',
-  query: z.object({ everywhere: QueryBoolean.default(false) }),
+  query: z.object({
+    everywhere: QueryBoolean.default(false).meta({ description: 'Ends the sessions of all browsers.' }),
+  }),
   returns: z.object({ success: z.literal(true) }),
   example: { returns: { success: true } },
 })
@@ -302,7 +304,7 @@ export const startSso = endpoint({
   summary: 'Sign in with the identity provider',
   description: 'Sends the browser to the OpenID Connect provider of the operator, which sends it back to the callback.',
   access: 'open',
-  query: z.object({ return_to: ReturnTo.default('/') }),
+  query: z.object({ return_to: ReturnTo.default('/').meta({ description: 'The page to come back to.' }) }),
   status: 303,
   answer: 'html',
   fails: ['not_found', 'upstream_error'],

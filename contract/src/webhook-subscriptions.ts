@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput } from './id.ts'
@@ -26,17 +27,26 @@ export type WebhookType = z.infer<typeof WebhookType>
 
 /** `paused_reason`: why Parley stopped calling by itself, for instance because every call failed for days. */
 export const WebhookSubscription = z
-  .object({
-    id: Id,
-    name: z.string().nullable(),
-    url: z.string(),
-    types: z.array(WebhookType),
-    conversation_id: Id.nullable(),
-    enabled: z.boolean(),
-    paused_reason: z.string().nullable(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        name: z.string().nullable(),
+        url: z.string(),
+        types: z.array(WebhookType),
+        conversation_id: Id.nullable(),
+        enabled: z.boolean(),
+        paused_reason: z.string().nullable(),
+        created_at: Timestamp,
+        updated_at: Timestamp,
+      },
+      {
+        url: 'Is called with a POST for each message.',
+        conversation_id: 'Only of this conversation; null: of all.',
+        paused_reason: 'Why Parley stopped calling by itself.',
+      },
+    ),
+  )
   .meta({ id: 'WebhookSubscription' })
 export type WebhookSubscription = z.infer<typeof WebhookSubscription>
 
@@ -195,7 +205,10 @@ export const searchWebhookDeliveries = endpoint({
   description: 'What was sent to the address, newest first, and how it answered.',
   access: 'settings:read',
   params: OneSubscription,
-  query: z.object({ status__eq: WebhookDelivery.shape.status.optional(), ...pageQuery(100) }),
+  query: z.object({
+    status__eq: WebhookDelivery.shape.status.optional().meta({ description: 'Only deliveries in this state.' }),
+    ...pageQuery(100),
+  }),
   returns: WebhookDeliveryPage,
   fails: [...one, 'malformed_page_id'],
   example: { returns: { items: [exampleDelivery], next_page_id: null } },

@@ -28,8 +28,16 @@ export const WorkspacePath = z
 
 const reach = ['not_found', 'malformed_id', 'state_conflict', 'gone', 'sandbox_error', 'upstream_timeout'] as const
 
+const lines = z.int().min(0).nullable()
+
+/** `additions` and `deletions` count lines; null where that makes no sense (binary) or there are too many files to look into. */
 export const GitChange = z
-  .object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string() })
+  .object({
+    status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']),
+    path: z.string(),
+    additions: lines,
+    deletions: lines,
+  })
   .meta({ id: 'GitChange' })
 export type GitChange = z.infer<typeof GitChange>
 
@@ -40,10 +48,13 @@ export const listGitChanges = endpoint({
   description: 'Files of the repository that differ from `ref`, or from where the work began.',
   access: 'conversations:read',
   params: OneConversation,
-  query: z.object({ path: WorkspacePath.default('.'), ref: GitRef.optional() }),
+  query: z.object({
+    path: WorkspacePath.default('.').meta({ description: 'A folder, from the working directory.' }),
+    ref: GitRef.optional(),
+  }),
   returns: z.array(GitChange),
   fails: reach,
-  example: { returns: [{ status: 'UPDATED', path: 'src/parser.ts' }] },
+  example: { returns: [{ status: 'UPDATED', path: 'src/parser.ts', additions: 12, deletions: 3 }] },
 })
 
 export const GitDiff = z
@@ -58,7 +69,10 @@ export const getGitDiff = endpoint({
   description: 'The text before and after; null on the side where the file does not exist.',
   access: 'conversations:read',
   params: OneConversation,
-  query: z.object({ path: WorkspacePath.min(1), ref: GitRef.optional() }),
+  query: z.object({
+    path: WorkspacePath.min(1).meta({ description: 'A file, from the working directory.' }),
+    ref: GitRef.optional(),
+  }),
   returns: GitDiff,
   fails: [...reach, 'payload_too_large'],
   example: { returns: { modified: 'export const answer = 42\n', original: null } },
@@ -84,7 +98,7 @@ export const listFiles = endpoint({
   access: 'conversations:read',
   params: OneConversation,
   query: z.object({
-    path: WorkspacePath.default('.'),
+    path: WorkspacePath.default('.').meta({ description: 'A folder, from the working directory.' }),
     limit: z.coerce.number().int().min(1).max(1000).default(1000),
   }),
   returns: z.object({ files: z.array(WorkspaceFile), truncated: z.boolean() }),
@@ -99,7 +113,9 @@ export const readFile = endpoint({
   description: 'The text as a JSON string. Without `file_path`: the plan that a planning agent wrote.',
   access: 'conversations:read',
   params: OneConversation,
-  query: z.object({ file_path: WorkspacePath.min(1).optional() }),
+  query: z.object({
+    file_path: WorkspacePath.min(1).optional().meta({ description: 'A file, from the working directory.' }),
+  }),
   returns: z.string(),
   fails: [...reach, 'payload_too_large', 'unsupported_media_type'],
   example: { returns: '# Plan\n' },
@@ -112,7 +128,7 @@ export const downloadFile = endpoint({
   description: 'The bytes of one file of the workspace, always as an attachment.',
   access: 'conversations:read',
   params: OneConversation,
-  query: z.object({ path: WorkspacePath.min(1) }),
+  query: z.object({ path: WorkspacePath.min(1).meta({ description: 'A file, from the working directory.' }) }),
   answer: 'bytes',
   fails: reach,
 })
@@ -136,7 +152,7 @@ export const uploadFiles = endpoint({
   description: 'Multipart parts named `file`, written into the folder `path`; a file that exists is replaced.',
   access: 'conversations:write',
   params: OneConversation,
-  query: z.object({ path: WorkspacePath.default('.') }),
+  query: z.object({ path: WorkspacePath.default('.').meta({ description: 'A folder, from the working directory.' }) }),
   accepts: 'multipart',
   bodyLimit: 100 * 1024 * 1024,
   returns: z.object({ files: z.array(WorkspaceFile) }),

@@ -1,11 +1,11 @@
 import type { Endpoints } from '@octokit/types'
 import type { Branch, Repository } from '@parley/contract/git'
-import { repositoryInAddress } from './address.ts'
+import { cloneUrl, repositoryInAddress, usualPlaces } from './address.ts'
 import { inPath, json, nullWhenOutOfReach, said } from './answers.ts'
 import { type ForgeARequest, forgeARequest } from './forge-a-request.ts'
 import { forgeATasks } from './forge-a-tasks.ts'
 import type { Account, BranchSearch, Forge, Listing, NewComment, NewPullRequest, RepositorySearch } from './forge.ts'
-import { branchFilter, hasNext, walk } from './paging.ts'
+import { branchFilter, hasNext, numbered, walk } from './paging.ts'
 
 const PAGE = 100
 
@@ -39,7 +39,7 @@ export function forgeA(account: Account): Forge {
       return said(json(data).installations).map(({ id }) => String(id))
     },
     suggestedTasks: () => forgeATasks(ask),
-    cloneUrl: (fullName) => `${host}/${fullName}.git`,
+    cloneUrl: (fullName) => cloneUrl(host, usualPlaces, fullName),
     credential: () => (token === null ? null : { username: 'x-access-token', password: token }),
     comment: (comment) => addComment(ask, comment),
     createPullRequest: (wish) => addPullRequest(ask, wish),
@@ -64,10 +64,10 @@ async function repositories(ask: ForgeARequest, host: string, search: Repository
     cursor,
     limit,
     key: (repository) => repository.id,
-    async read(page) {
+    read: numbered(async (page) => {
       const { found, headers } = await repositoryPage(ask, search, page)
       return { items: said(found).map(repositoryOf), more: hasNext(new Headers({ link: headers.link ?? '' })) }
-    },
+    }),
   })
 }
 
@@ -100,7 +100,7 @@ function branches(ask: ForgeARequest, repository: string, search: BranchSearch):
     limit: search.limit,
     key: (branch) => branch.name,
     keep: branchFilter(search.query),
-    async read(page) {
+    read: numbered(async (page) => {
       const { data, headers } = await ask('GET /repos/{owner}/{repo}/branches', { owner, repo, per_page: PAGE, page })
       const items = json(data).map((branch) => ({
         name: branch.name,
@@ -109,7 +109,7 @@ function branches(ask: ForgeARequest, repository: string, search: BranchSearch):
         last_push_date: null,
       }))
       return { items, more: hasNext(new Headers({ link: headers.link ?? '' })) }
-    },
+    }),
   })
 }
 

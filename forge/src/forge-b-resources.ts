@@ -9,9 +9,9 @@ import {
   Users,
 } from '@gitbeaker/core'
 import { createRequesterFn } from '@gitbeaker/requester-utils'
-import { json } from './answers.ts'
-import { type Account, ForgeError } from './forge.ts'
+import type { Account } from './forge.ts'
 import { forgeFetch } from './http.ts'
+import { parsed } from './rest.ts'
 
 export type ForgeBResources = ReturnType<typeof forgeBResources>
 
@@ -53,12 +53,4 @@ interface Sent {
   body?: string
   prefixUrl: string
   searchParams?: string
-}
-
-async function parsed(answer: Response): Promise<Record<string, unknown>> {
-  try {
-    return json((await answer.json()) as Record<string, unknown>)
-  } catch (error) {
-    throw new ForgeError('failed', 'The forge gave an answer that is no JSON.', { cause: error })
-  }
 }

@@ -1,6 +1,6 @@
 import type { ProjectSchema } from '@gitbeaker/core'
 import type { Branch, Repository } from '@parley/contract/git'
-import { repositoryInAddress } from './address.ts'
+import { cloneUrl, repositoryInAddress, usualPlaces } from './address.ts'
 import { inPath, json, nullWhenOutOfReach, said } from './answers.ts'
 import { type ForgeBResources, forgeBResources } from './forge-b-resources.ts'
 import { forgeBTasks } from './forge-b-tasks.ts'
@@ -14,7 +14,7 @@ import {
   type NewPullRequest,
   type RepositorySearch,
 } from './forge.ts'
-import { branchFilter, walk } from './paging.ts'
+import { branchFilter, numbered, walk } from './paging.ts'
 
 const PAGE = 100
 
@@ -42,7 +42,7 @@ export function forgeB(account: Account): Forge {
       throw new ForgeError('not_offered', 'A forge of this kind has no installations.')
     },
     suggestedTasks: () => forgeBTasks(at),
-    cloneUrl: (fullName) => `${host}/${fullName}.git`,
+    cloneUrl: (fullName) => cloneUrl(host, usualPlaces, fullName),
     credential: () => (token === null ? null : { username: 'oauth2', password: token }),
     comment: (comment) => addComment(at, host, comment),
     createPullRequest: (request) => addMergeRequest(at, request),
@@ -72,11 +72,11 @@ async function repositories(at: ForgeBResources, host: string, search: Repositor
     cursor,
     limit,
     key: (repository) => repository.id,
-    async read(page) {
+    read: numbered(async (page) => {
       const paging = { pagination: 'offset', page, perPage: PAGE, showExpanded: true } as const
       const { data, paginationInfo } = await at.projects.all<true, 'offset'>({ ...asked, ...paging })
       return { items: data.map(repositoryOf), more: paginationInfo.next !== null }
-    },
+    }),
   })
 }
 
@@ -87,7 +87,7 @@ function branches(at: ForgeBResources, repository: string, search: BranchSearch)
     limit: search.limit,
     key: (branch) => branch.name,
     keep: branchFilter(search.query),
-    async read(page) {
+    read: numbered(async (page) => {
       const paging = { pagination: 'offset', page, perPage: PAGE, showExpanded: true } as const
       const { data, paginationInfo } = await at.branches.all<true, 'offset'>(name, paging)
       const items = data.map((branch) => ({
@@ -97,7 +97,7 @@ function branches(at: ForgeBResources, repository: string, search: BranchSearch)
         last_push_date: branch.commit.committed_date ?? null,
       }))
       return { items, more: paginationInfo.next !== null }
-    },
+    }),
   })
 }
 

@@ -96,8 +96,8 @@ export interface Forge {
   suggestedTasks(): Promise<SuggestedTask[]>
   /** Address for `git clone`, without any credential. */
   cloneUrl(fullName: string): string
-  /** For HTTP basic authentication of git; null without a token. */
-  credential(): { username: string; password: string } | null
+  /** For git over HTTP: basic authentication, or a bearer token where there is no user name. Null without a token. */
+  credential(): { username: string | null; password: string } | null
   comment(comment: NewComment): Promise<{ url: string }>
   createPullRequest(request: NewPullRequest): Promise<{ number: number; url: string }>
 }

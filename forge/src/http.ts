@@ -26,9 +26,11 @@ export function forgeFetch({ fetch, signal }: Account): typeof globalThis.fetch 
   }
 }
 
+const gitlabs = ['x-next-page', 'x-page', 'x-per-page', 'x-total', 'x-total-pages']
+
 /** What a library or a listing reads of an answer's headers; its encoding and length no longer hold. */
 function kept({ headers }: ForgeResponse): Record<string, string> {
-  const names = ['content-type', 'link', 'x-next-page', 'x-page', 'x-per-page', 'x-total', 'x-total-pages']
+  const names = ['content-type', 'link', ...gitlabs, 'x-ausername', 'x-ms-continuationtoken']
   return Object.fromEntries(names.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? '']] : [])))
 }
 

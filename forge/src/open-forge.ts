@@ -1,6 +1,6 @@
 import type { Branch, Repository } from '@parley/contract/git'
 import { type Branch as GiteaBranch, type Repository as GiteaRepository, giteaApi, type Api } from 'gitea-js'
-import { repositoryInAddress } from './address.ts'
+import { cloneUrl, repositoryInAddress, usualPlaces } from './address.ts'
 import { inPath, json, nullWhenOutOfReach, said } from './answers.ts'
 import {
   type Account,
@@ -14,7 +14,7 @@ import {
 } from './forge.ts'
 import { forgeFetch } from './http.ts'
 import { openForgeTasks } from './open-forge-tasks.ts'
-import { branchFilter, hasNext, walk } from './paging.ts'
+import { branchFilter, hasNext, numbered, walk } from './paging.ts'
 
 /** The forge caps a page at 50 unless its operator changed that; a smaller cap only means more pages. */
 const PAGE = 50
@@ -44,7 +44,7 @@ export function openForge(account: Account): Forge {
       throw new ForgeError('not_offered', 'A forge of this kind has no installations.')
     },
     suggestedTasks: () => openForgeTasks(api),
-    cloneUrl: (fullName) => `${host}/${fullName}.git`,
+    cloneUrl: (fullName) => cloneUrl(host, usualPlaces, fullName),
     credential: () => (token === null ? null : { username: 'oauth2', password: token }),
     comment: (comment) => addComment(api, comment),
     createPullRequest: (request) => addPullRequest(api, request),
@@ -68,10 +68,10 @@ async function repositories(api: Api<unknown>, host: string, search: RepositoryS
     cursor,
     limit,
     key: (repository) => repository.id,
-    async read(page) {
+    read: numbered(async (page) => {
       const answer = await api.repos.repoSearch({ ...which, sort: by, order, page, limit: PAGE })
       return { items: said(json(answer.data).data).map(repositoryOf), more: hasNext(answer.headers) }
-    },
+    }),
   })
 }
 
@@ -82,10 +82,10 @@ function branches(api: Api<unknown>, repository: string, search: BranchSearch): 
     limit: search.limit,
     key: (branch) => branch.name,
     keep: branchFilter(search.query),
-    async read(page) {
+    read: numbered(async (page) => {
       const answer = await api.repos.repoListBranches(owner, name, { page, limit: PAGE })
       return { items: json(answer.data).map(branchOf), more: hasNext(answer.headers) }
-    },
+    }),
   })
 }
 

@@ -1,19 +1,30 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Driver, Finding, Hands, SandboxSpec } from './driver.ts'
-import { probes } from './probes.ts'
+import { proxyPort } from './inside.ts'
+import { probesOf } from './probes.ts'
 
 const mebibyte = 2 ** 20
+const answerMs = 10_000
+
+interface Kind {
+  progress?: (line: string) => void
+  /** Then `also` proves the walls around its network. */
+  inPods?: boolean
+  /** More to prove while it runs. */
+  also?: (id: string) => Promise<Finding[]>
+}
 
 /** Starts a sandbox, proves on it what sandboxes are promised to be, and removes it. The error, when it did not start. */
 export async function tryCanary(
   driver: Driver,
   image: string | null,
   signal: AbortSignal,
-  progress?: (line: string) => void,
+  { progress, inPods = false, also = () => Promise.resolve([]) }: Kind = {},
 ): Promise<Finding[] | Error> {
   const spec: SandboxSpec = {
     id: randomUUID(),
@@ -25,7 +36,8 @@ export async function tryCanary(
   try {
     await driver.start(spec, signal, progress)
     const hands = await driver.hands(spec.id)
-    return [fine('a sandbox starts'), ...(await probe(hands, signal)), ...(await egress(hands, signal))]
+    const probed = await probe(hands, inPods, signal)
+    return [fine('a sandbox starts'), ...probed, await egress(hands, signal), ...(await also(spec.id))]
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   } finally {
@@ -34,7 +46,7 @@ export async function tryCanary(
 }
 
 /** All probes, each a finding; a wall that does not stand is fatal. */
-async function probe(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
+async function probe(hands: Hands, inPods: boolean, signal: AbortSignal): Promise<Finding[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-doctor-'))
   const server = createServer((socket) => socket.destroy())
   try {
@@ -43,7 +55,7 @@ async function probe(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const args = [String((server.address() as AddressInfo).port), secret]
     const findings: Finding[] = []
-    for (const { name, script } of probes) {
+    for (const { name, script } of probesOf(inPods)) {
       const { stdout, timedOut } = await hands.run({ script, args, timeoutMs: 10_000, signal })
       const wrong = timedOut ? 'did not end' : stdout.toString().trim()
       findings.push(wrong === '' ? fine(name) : broken(name, wrong.slice(0, 300), null))
@@ -55,16 +67,19 @@ async function probe(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
   }
 }
 
-async function egress(hands: Hands, signal: AbortSignal): Promise<Finding[]> {
+async function egress(hands: Hands, signal: AbortSignal): Promise<Finding> {
   const check = 'the way out is the proxy'
-  // Not a whole URL: the proxy answers this by itself, without asking anybody.
-  const script = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | socat -T5 - TCP4:127.0.0.1:3128`
-  const { stdout } = await hands.run({ script, timeoutMs: 10_000, signal })
-  return [
-    stdout.toString().startsWith('HTTP/1.1 400')
-      ? fine(check)
-      : broken(check, 'the egress proxy does not answer', null),
-  ]
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
+  try {
+    await using stream = await hands.connect(proxyPort)
+    // Not a whole URL: the proxy answers this by itself, without asking anybody.
+    stream.write('GET / HTTP/1.0\r\n\r\n')
+    const [answer] = (await once(stream, 'data', { signal: limit })) as [Buffer]
+    if (String(answer).startsWith('HTTP/1.1 400')) return fine(check)
+    return broken(check, `something else answers: ${String(answer).slice(0, 100)}`, null)
+  } catch (error) {
+    return broken(check, `the egress proxy does not answer: ${String(error)}`, null)
+  }
 }
 
 export const fine = (check: string): Finding => ({ check, ok: true, fatal: false, detail: 'yes', fix: null })

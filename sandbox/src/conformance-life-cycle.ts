@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { limit, specOf, text, type Sentence, type WithSandbox } from './conformance-sentence.ts'
 import type { Seen } from './driver.ts'
 
+/** How many there are, and how many a little later. */
+const ticksTwice = 'a=$(wc -c <ticks); sleep 0.2; echo $a $(wc -c <ticks)'
+
 /** Making, pausing and ending, as every driver promises it. */
 export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbox): void {
   sentence('starting, looking, pausing and removing can be done twice', async ({ driver, leftovers }) => {
@@ -38,7 +41,7 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
     await driver.remove(spec.id)
   })
 
-  sentence('nothing ticks while paused, and it goes on afterwards', ({ driver }) =>
+  sentence('nothing ticks while paused, and it goes on afterwards', ({ driver, pauseEnds }) =>
     withSandbox({}, async (spec, hands) => {
       const ticker = hands.spawn({ argv: ['sh', '-c', '(while :; do echo . >>ticks; sleep 0.01; done) & wait'] })
       while (Number(await text(hands, 'wc -c </workspace/ticks 2>/dev/null || echo 0')) < 4)
@@ -51,7 +54,13 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
       const before_ = heard
       await new Promise((resolve) => setTimeout(resolve, 300))
       assert.equal(heard, before_)
+      if (pauseEnds) assert.deepEqual([(await ticker.ended).code, (await loud.ended).code], [137, 137])
       await driver.resume(spec, limit())
+      if (pauseEnds)
+        return void assert.match(
+          await text(await driver.hands(spec.id), `cd /workspace; ${ticksTwice}`),
+          /^(\d+) \1\n$/,
+        )
       await new Promise((resolve) => loud.stdout.once('data', resolve))
       await Promise.all([ticker.kill(0), loud.kill(0)])
     }),

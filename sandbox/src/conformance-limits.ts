@@ -3,12 +3,14 @@ import { mebibyte, text, type Sentence, type WithSandbox } from './conformance-s
 
 /** What a sandbox may use, as every driver promises it. */
 export function limitConformance(sentence: Sentence, withSandbox: WithSandbox): void {
-  sentence('a fork bomb ends at the limit, and others go on', async ({ limits: held, driver }) => {
+  sentence('a fork bomb ends at the limit, and others go on', async ({ limits: held, driver, inPods }) => {
     if (!held) return
+    // A cluster leaves no trace of it: there it is told when it is seen, and this one lasts.
+    const bomb = inPods ? 'while :; do sleep 3 & done' : 'b() { b | b & }; b; sleep 0.5'
     await withSandbox(
       { limits: { memory: 256 * mebibyte, processes: 48, cpu: 1, disk: 64 * mebibyte } },
       async (spec, mine) => {
-        await mine.run({ script: 'b() { b | b & }; b; sleep 0.5', timeoutMs: 3_000 })
+        await mine.run({ script: bomb, timeoutMs: 3_000 })
         assert.match((await driver.look(spec.id)).detail ?? '', /limit of 48 processes/)
       },
     )
@@ -36,6 +38,16 @@ export function limitConformance(sentence: Sentence, withSandbox: WithSandbox): 
       assert.equal((await mine.files.stat('/workspace/big'))?.size, 4 * mebibyte)
     }),
   )
+
+  sentence('what goes on making empty files is ended at the disk limit too', () => {
+    const disk = 16 * mebibyte
+    return withSandbox({ limits: { memory: 256 * mebibyte, processes: 64, cpu: 1, disk } }, async (_, mine) => {
+      // 4 KiB each: 4,096 of them are 16 MiB.
+      const fill = 'i=0; while :; do i=$((i+1)); mkdir "$i"; (cd "$i"; touch $(seq 500)); sleep 0.02; done'
+      const run = await mine.run({ script: fill, cwd: '/workspace', timeoutMs: 40_000 })
+      assert.deepEqual([run.timedOut, /disk limit of 16 MiB/.test(run.stderr)], [false, true])
+    })
+  })
 
   sentence('what goes on writing beyond the disk limit is ended and told so; others are not', async ({ driver }) => {
     const disk = 16 * mebibyte

@@ -7,6 +7,10 @@ export interface Opened {
   isolated: boolean
   /** Whether memory, processes and processor time are limited for the sandbox as a whole. */
   limits: boolean
+  /** Whether it is a pod: not every wall is seen from inside then. */
+  inPods?: boolean
+  /** Whether a pause ends what runs, and keeps the files only. */
+  pauseEnds?: boolean
   /** Ends a sandbox as a crash would: process 1 cannot be ended from inside. */
   endSandbox(id: string): Promise<void>
   /** Names what a removed sandbox left on the host; empty when nothing. */

@@ -2,7 +2,8 @@
  * How much the files of a sandbox take, on any file system and without rights: counted, by `du`, which follows no link.
  * Counting costs, so it is done when the disk as a whole has filled up noticeably since the last time, one sandbox after
  * the other, and the more rarely the longer it takes. So a sandbox can go beyond its limit for a moment; then it is told.
- * Not counted is what was removed while it is still open: it goes with the programs that hold it.
+ * An empty file counts as one of 4 KiB. Not counted is what was removed while it is still open: it goes with the programs
+ * that hold it.
  */
 import { execFile } from 'node:child_process'
 import { statfs } from 'node:fs/promises'
@@ -13,22 +14,29 @@ export interface DiskWatch {
   close(): void
 }
 
+export interface Disk {
+  /** Bytes in use. Undefined when they could not be counted: then what was known holds. */
+  inUse(): Promise<number | undefined>
+  /** Falls as bytes or files are written where these files lie, in bytes; -Infinity when nobody knows. */
+  free(): Promise<number>
+}
+
 export interface DiskWatchOptions {
-  /** Everything counted; on one file system. */
-  folders: readonly string[]
+  disk: Disk
   /** Bytes. */
   limit: number
   /** Called with the reason whenever more is in use than the limit and than at the last call. */
   onFull: (reason: string) => void
   inTurn: OneByOne
+  /** Time between two looks. 1 s unless said. */
+  lookMs?: number
 }
 
-const lookMs = 1_000
 const countAtLeastMs = 60_000
 const countDeadlineMs = 60_000
 const mebibyte = 2 ** 20
 
-export function watchDisk({ folders, limit, onFull, inTurn }: DiskWatchOptions): DiskWatch {
+export function watchDisk({ disk, limit, onFull, inTurn, lookMs = 1_000 }: DiskWatchOptions): DiskWatch {
   const noticeable = Math.min(limit / 16, 64 * mebibyte)
   let used = 0
   /** What was in use when it was last told: who is over the limit may go on as long as it does not grow. */
@@ -37,7 +45,7 @@ export function watchDisk({ folders, limit, onFull, inTurn }: DiskWatchOptions):
   let timer: NodeJS.Timeout
   const count = async () => {
     const began = performance.now()
-    used = (await inTurn(() => (closed ? Promise.resolve(undefined) : inUse(folders)))) ?? used
+    used = (await inTurn(() => (closed ? Promise.resolve(undefined) : disk.inUse()))) ?? used
     countedAt = performance.now()
     tookMs = countedAt - began
     if (closed) return
@@ -46,7 +54,7 @@ export function watchDisk({ folders, limit, onFull, inTurn }: DiskWatchOptions):
     else if (used > told) onFull(textOf((told = used), limit))
   }
   const look = async () => {
-    const free = await freeBytes(folders[0] ?? '/')
+    const free = await disk.free()
     const since = performance.now() - countedAt
     if (free < freeThen - noticeable || told === Infinity || since > countAtLeastMs) {
       if (since > 20 * tookMs) {
@@ -81,20 +89,43 @@ export function oneByOne(): OneByOne {
   }
 }
 
-const freeBytes = (path: string) =>
+/** What a program of this machine prints, whatever its exit code; undefined when it printed nothing or took too long. */
+export type Printed = (argv: readonly [string, ...string[]], timeoutMs: number) => Promise<string | undefined>
+
+/** A file takes so much at the least, also an empty one: so what is made of nothing but names comes to an end too. */
+export const leastFile = 4096
+/** All sandboxes look at the same disk. */
+const sharedMs = 500
+
+/** Folders of this machine, all on one file system. */
+export function localDisks(printed: Printed = onThisMachine): (folders: readonly string[]) => Disk {
+  let seen: { at: number; free: Promise<number> } | undefined
+  return (folders) => ({
+    inUse: () => inUse(folders, printed),
+    free() {
+      const at = performance.now()
+      if (seen === undefined || at - seen.at > sharedMs) seen = { at, free: freeBytes(folders[0] ?? '/') }
+      return seen.free
+    },
+  })
+}
+
+const freeBytes = (path: string): Promise<number> =>
   statfs(path).then(
-    ({ bavail, bsize }) => bavail * bsize,
+    ({ bavail, bsize, ffree }) => bavail * bsize + ffree * leastFile,
     () => -Infinity,
   )
 
-/** Bytes on disk. Undefined when they could not be counted: then what was known holds. */
-const inUse = (folders: readonly string[]): Promise<number | undefined> =>
+async function inUse(folders: readonly string[], printed: Printed): Promise<number | undefined> {
+  const script = 'export LC_ALL=C; du -s -c -x -B1 -- "$@"; du -s -c -x --inodes -- "$@"'
+  // It fails for a file that went while it counted, and says a sum all the same.
+  const text = await printed(['/bin/sh', '-c', script, 'sh', ...folders], countDeadlineMs)
+  const [bytes, files] = [...(text ?? '').matchAll(/^(\d+)\ttotal$/gm)].map(([, total]) => Number(total))
+  return bytes === undefined || files === undefined ? undefined : Math.max(bytes, files * leastFile)
+}
+
+const onThisMachine: Printed = ([program, ...args], timeout) =>
   new Promise((resolve) => {
-    const args = ['-s', '-c', '-x', '-B1', '--', ...folders]
-    const options = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, timeout: countDeadlineMs }
-    // It fails for a file that went while it counted, and says a sum all the same.
-    execFile('/usr/bin/du', args, options, (_, stdout) => {
-      const total = /^(\d+)\ttotal$/m.exec(stdout)?.[1]
-      resolve(total === undefined ? undefined : Number(total))
-    })
+    const options = { env: { PATH: '/usr/bin:/bin' }, timeout }
+    execFile(program, args, options, (_, stdout) => resolve(stdout === '' ? undefined : stdout))
   })

@@ -37,7 +37,7 @@ export interface Seen {
 }
 
 export interface Driver {
-  readonly kind: 'process' | 'docker'
+  readonly kind: 'process' | 'docker' | 'kubernetes'
   /** Proves that this machine can isolate; the reason when it cannot. Runs once at boot, and when somebody asks. */
   doctor(signal: AbortSignal): Promise<Finding[]>
   /** Makes it or, when its files are there but nothing runs (a restart of the machine), runs it again. Resolves when usable. */
@@ -252,11 +252,16 @@ export interface ShellResult {
 export interface Shell {
   /** One at a time: rejects with `ShellBusy` while a command runs. */
   run(command: ShellCommand): Promise<ShellResult>
-  /** Waits for more of the running command (as `run` would). */
+  /**
+   * Waits for more of the running command (as `run` would). One that has ended since a result said that it runs is told once,
+   * with its exit code and what it printed in between.
+   */
   wait(options: Omit<ShellCommand, 'command' | 'env'>): Promise<ShellResult>
   /** To the running command's standard input. */
   input(text: string): Promise<void>
   readonly busy: boolean
+  /** There is something to `wait` for: a command runs, or how it ended has not been told. */
+  readonly awaited: boolean
   close(): Promise<void>
 }
 

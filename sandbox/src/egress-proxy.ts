@@ -18,7 +18,17 @@ import { filledHeaders, filledPath } from './placeholders.ts'
 
 export type EgressLog = (line: string) => void
 
+/** The way out of one sandbox, wherever its connections come from. */
+export interface Way {
+  /** Certificates by which the sandbox trusts it, PEM: alone, and beside those that all trust. */
+  trust: { own: string; all: string }
+  take(connection: Duplex): void
+  /** Every connection on it ends. */
+  close(): Promise<void>
+}
+
 export interface EgressProxy {
+  open(sandboxId: string): Way
   /** Listens for one sandbox, which finds beside the socket whom to trust (`trustFiles`). Resolves with what closes the socket and every connection on it. */
   listen(sandboxId: string, socketPath: string): Promise<() => Promise<void>>
   close(): Promise<void>
@@ -46,28 +56,33 @@ interface Line extends Parts {
 }
 
 export function egressProxy(parts: Parts): EgressProxy {
-  const open = new Set<() => Promise<void>>()
+  const all = new Set<() => Promise<void>>()
+  const begin = (sandboxId: string) => {
+    const authority = openAuthority(`Parley, for the sandbox ${sandboxId}`)
+    const server = serverFor({ ...parts, sandboxId, authority })
+    const close = closer(server, () => all.delete(close))
+    all.add(close)
+    const trust = { own: authority.certificate, all: `${trustedByMachine()}\n${authority.certificate}` }
+    return { server, trust, close }
+  }
   return {
+    open(sandboxId) {
+      const { server, trust, close } = begin(sandboxId)
+      return { trust, close, take: (connection) => void server.emit('connection', connection) }
+    },
     async listen(sandboxId, socketPath) {
-      const authority = openAuthority(`Parley, for the sandbox ${sandboxId}`)
-      await tellOf(authority, dirname(socketPath))
-      const server = serverFor({ ...parts, sandboxId, authority })
+      const { server, trust, close } = begin(sandboxId)
+      for (const which of ['own', 'all'] as const)
+        await writeFile(join(dirname(socketPath), trustFiles[which]), trust[which], { mode: 0o644 })
       await rm(socketPath, { force: true })
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(socketPath, resolve))
       await chmod(socketPath, 0o666) // the folder above it keeps others out
-      const close = closer(server, () => open.delete(close))
-      open.add(close)
       return close
     },
     async close() {
-      await Promise.all([...open].map((close) => close()))
+      await Promise.all([...all].map((close) => close()))
     },
   }
-}
-
-async function tellOf({ certificate }: Authority, folder: string): Promise<void> {
-  await writeFile(join(folder, trustFiles.own), certificate, { mode: 0o644 })
-  await writeFile(join(folder, trustFiles.all), `${trustedByMachine()}\n${certificate}`, { mode: 0o644 })
 }
 
 /** Servers of one sandbox: the proxy itself, and what is behind the tunnels that are opened. */

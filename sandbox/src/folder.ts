@@ -3,8 +3,8 @@
  */
 import { spawn } from 'node:child_process'
 import { chmod, chown, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { SandboxSpec } from './driver.ts'
+import { basename, join } from 'node:path'
+import { SandboxGone, type SandboxSpec } from './driver.ts'
 
 /** What is remembered of a sandbox beside its files. */
 export interface Meta {
@@ -40,6 +40,13 @@ export async function writeMeta(folder: string, meta: Meta): Promise<void> {
   await rename(`${path}.new`, path)
 }
 
+/** Rejects with `SandboxGone` when there is no such sandbox. */
+export async function rememberPaused(folder: string, paused: boolean): Promise<void> {
+  const meta = await readMeta(folder)
+  if (meta === undefined) throw new SandboxGone(`there is no sandbox ${basename(folder)}`)
+  await writeMeta(folder, { ...meta, paused })
+}
+
 /** Undefined when there is no such sandbox. */
 export async function readMeta(folder: string): Promise<Meta | undefined> {
   const text = await readFile(join(folder, 'meta.json'), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -49,15 +56,17 @@ export async function readMeta(folder: string): Promise<Meta | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as Meta)
 }
 
+/** Runs a program of this machine; resolves with whether it ended well. */
+export type RunOnHost = (argv: readonly [string, ...string[]]) => Promise<boolean>
+
 /** Everything of a sandbox that has ended. The system's `rm` follows no link and knows trees of any depth. */
-export async function removeFolder(folder: string): Promise<void> {
-  if (await runOnHost(['/bin/rm', '-rf', '--one-file-system', '--', folder])) return
-  await runOnHost(['/bin/chmod', '-R', 'u+rwX', '--', folder]) // a tenant of our own uid may have closed its folders
-  if (!(await runOnHost(['/bin/rm', '-rf', '--one-file-system', '--', folder])))
-    throw new Error(`could not remove ${folder}`)
+export async function removeFolder(folder: string, run: RunOnHost = runOnHost): Promise<void> {
+  if (await run(['/bin/rm', '-rf', '--one-file-system', '--', folder])) return
+  await run(['/bin/chmod', '-R', 'u+rwX', '--', folder]) // a tenant of our own uid may have closed its folders
+  if (!(await run(['/bin/rm', '-rf', '--one-file-system', '--', folder]))) throw new Error(`could not remove ${folder}`)
 }
 
-const runOnHost = ([program, ...args]: [string, ...string[]]) =>
+const runOnHost: RunOnHost = ([program, ...args]) =>
   new Promise<boolean>((resolve) => {
     const child = spawn(program, args, { stdio: 'ignore', env: { PATH: '/usr/bin:/bin' } })
     child.on('error', () => resolve(false))

@@ -65,6 +65,8 @@ class PersistentShell implements Shell {
   /** Undefined when the last one has ended: the next command opens another. */
   #open: Open | undefined
   #running: Running | null = null
+  /** Of which the last result said that it runs on. */
+  #left: Running | null = null
   #listener: (text: string) => void = () => undefined
   #closed = false
 
@@ -77,6 +79,10 @@ class PersistentShell implements Shell {
 
   get busy(): boolean {
     return this.#running !== null
+  }
+
+  get awaited(): boolean {
+    return this.busy || this.#left !== null
   }
 
   async run({ command, env, ...wait }: ShellCommand): Promise<ShellResult> {
@@ -94,7 +100,7 @@ class PersistentShell implements Shell {
   }
 
   async wait({ onOutput, timeoutMs, quietMs, waitMs, signal }: Wait): Promise<ShellResult> {
-    const running = this.#running
+    const running = this.#running ?? this.#left
     if (running === null) return this.#result({ end: 'exited', exitCode: null })
     const stop = Promise.withResolvers<How>()
     const hard = timer(timeoutMs, () => stop.resolve({ end: 'timed_out', exitCode: null }))
@@ -115,6 +121,7 @@ class PersistentShell implements Shell {
     signal?.removeEventListener('abort', interrupt)
     if (how.end === 'timed_out' || how.end === 'interrupted') await this.#interrupt(running)
     this.#listener = () => undefined
+    this.#left = how.end === 'running' ? running : null
     const result = this.#result(how)
     await this.#log.settled()
     return result

@@ -4,7 +4,7 @@
  * and a tenant who ends it only makes his own next command wait for another.
  */
 
-/** Starting a process holds up the whole program for a moment: a short command shall have ended by then. */
+/** The next one takes a processor for a while: a short command shall have ended by then. */
 const soonMs = 5
 
 /** A process on its way in, or there and waiting. */

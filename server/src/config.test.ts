@@ -48,7 +48,7 @@ test('every variable has its effect', () => {
     PARLEY_LOG_LEVEL: 'debug',
     XDG_RUNTIME_DIR: '/run/user/1000',
   })
-  const { sandbox: _, sandboxImages: _images, dockerHost: _host, ...others } = config
+  const { sandbox: _, sandboxImages: _images, dockerHost: _host, kubernetes: _kubernetes, ...others } = config
   assert.deepEqual(others, {
     host: '0.0.0.0',
     port: 0,
@@ -81,6 +81,24 @@ test('the engine of sandboxes and their image can be named', () => {
   const host = 'unix:///run/user/1000/docker.sock'
   const named = readConfig({ PARLEY_SANDBOX: 'docker', PARLEY_SANDBOX_IMAGE: `${image}, node:24`, DOCKER_HOST: host })
   assert.deepEqual([named.sandbox, named.sandboxImages, named.dockerHost], ['docker', [image, 'node:24'], host])
+})
+
+test('the cluster of sandboxes and what is used of it can be named', () => {
+  const wayImage = 'alpine/socat:1.8.0.3'
+  const usual = { kubeconfig: null, namespace: null, egressAddress: null, storageClass: null, runtimeClass: null }
+  assert.deepEqual(readConfig({ PARLEY_SANDBOX: 'kubernetes' }).kubernetes, { ...usual, wayImage })
+  const env = {
+    KUBECONFIG: '/srv/kubeconfig',
+    PARLEY_KUBERNETES_NAMESPACE: 'sandboxes',
+    PARLEY_KUBERNETES_EGRESS: '[fd00::7]:3129',
+    PARLEY_KUBERNETES_WAY_IMAGE: 'registry.example.org/socat:1',
+    PARLEY_KUBERNETES_STORAGE_CLASS: 'fast',
+    PARLEY_KUBERNETES_RUNTIME_CLASS: 'gvisor',
+  }
+  const named = readConfig(env)
+  assert.deepEqual(named.kubernetes.egressAddress, { host: 'fd00::7', port: 3129 })
+  const shown = showConfig(named)
+  for (const [name, value] of Object.entries(env)) assert.ok(shown.includes(`${name}=${value}\n`), name)
 })
 
 test('names for what sandboxes serve are a URL with a star', () => {
@@ -124,8 +142,9 @@ test('a bad value stops the start with one line that names the variable', () => 
   refuses({ PARLEY_BASE_URL: 'https://example.org/parley' }, /^PARLEY_BASE_URL: .*no path/)
   refuses({ DATABASE_URL: 'mysql://db/x' }, /^DATABASE_URL: /)
   refuses({ PARLEY_ROLE: 'boss' }, /^PARLEY_ROLE: must be one of all, api, agent/)
-  refuses({ PARLEY_SANDBOX: 'kubernetes' }, /^PARLEY_SANDBOX: must be one of process, docker \(it is "kubernetes"\)$/)
+  refuses({ PARLEY_SANDBOX: 'nomad' }, /^PARLEY_SANDBOX: must be one of process, docker, kubernetes \(it is "nomad"\)$/)
   refuses({ PARLEY_SANDBOX_IMAGE: '--privileged' }, /^PARLEY_SANDBOX_IMAGE: must be an image/)
+  refuses({ PARLEY_KUBERNETES_EGRESS: 'parley:3129' }, /^PARLEY_KUBERNETES_EGRESS: .*IP address/)
   refuses({ DOCKER_HOST: 'tcp://10.0.0.1:2375' }, /^DOCKER_HOST: .*on this machine/)
   refuses({ PARLEY_APPS_URL: 'https://apps.example.org' }, /^PARLEY_APPS_URL: must be a URL with a star/)
   refuses({ PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: 'yes' }, /^PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: must be on or off/)

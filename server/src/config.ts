@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import leven from 'leven'
 import { z } from 'zod'
 import { isKey } from './access/key-format.ts'
+import { Images, usualImage } from './config-images.ts'
+import { type KubernetesConfig, kubernetesOf, kubernetesVariables } from './config-kubernetes.ts'
 import { defaultLimits, type Limits, LimitsError, readLimits } from './limits.ts'
 import { decodeSecretKey } from './secret-key.ts'
 
@@ -101,18 +103,7 @@ const LimitsFile = z.string().transform((path, context): { path: string; limits:
   }
 })
 
-const sandboxKinds = ['process', 'docker'] as const
-/** Git, compilers and the usual programs. */
-const usualImage = 'buildpack-deps:bookworm'
-const imageReference = /^[a-z0-9][\w.-]*(:\d+)?(\/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
-
-const Images = z.string().transform((text, context) => {
-  const images = text.split(/[\s,]+/).filter((image) => image !== '')
-  const wrong = images.find((image) => !imageReference.test(image))
-  return wrong === undefined
-    ? images
-    : fail(context, `must be an image such as debian:bookworm, or several, but has ${JSON.stringify(wrong)}`)
-})
+const sandboxKinds = ['process', 'docker', 'kubernetes'] as const
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
@@ -132,6 +123,7 @@ const Environment = z.object({
     .string()
     .startsWith('unix:///', 'must be unix:///path: the engine has to run on this machine')
     .optional(),
+  ...kubernetesVariables,
   PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: Danger.default(false),
   PARLEY_SECRET_KEY: SecretKey.optional(),
   PARLEY_OWNER_API_KEY: OwnerApiKey.optional(),
@@ -185,6 +177,7 @@ export interface Config {
   readonly sandboxImages: readonly string[]
   /** Where the container engine listens: `unix:///path`. */
   readonly dockerHost: string
+  readonly kubernetes: KubernetesConfig
   /** Run sandboxes as plain processes although nothing separates them from this machine. */
   readonly unisolated: boolean
   /** 32 bytes; null: those of `secret.key` in the data folder. */
@@ -223,6 +216,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     sandbox: values.PARLEY_SANDBOX,
     sandboxImages: values.PARLEY_SANDBOX_IMAGE,
     dockerHost: values.DOCKER_HOST ?? 'unix:///var/run/docker.sock',
+    kubernetes: kubernetesOf(values),
     unisolated: values.PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED,
     secretKey: values.PARLEY_SECRET_KEY ?? null,
     ownerApiKey: values.PARLEY_OWNER_API_KEY ?? null,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, realpathSync } from 'node:fs'
+import { lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openPrivateFolder, UnsafeFolder } from './data-dir.ts'
@@ -20,3 +20,12 @@ export function openRuntimeDir(dataDir: string, base: string | null): string {
   if (!lstatSync(path).isDirectory()) throw new UnsafeFolder(`${path} is a link, where a folder for sockets should be`)
   return path
 }
+
+const noted = (dataDir: string): string => join(dataDir, 'runtime-dir')
+
+/** Says where the sockets of the server on this data folder are, for an errand that is run in another environment. */
+export const noteRuntimeDir = (dataDir: string, runtimeDir: string): void =>
+  writeFileSync(noted(dataDir), `${runtimeDir}\n`, { mode: 0o600 })
+
+/** Of the server that runs on this data folder. */
+export const notedRuntimeDir = (dataDir: string): string => readFileSync(noted(dataDir), 'utf8').trim()

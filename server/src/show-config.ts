@@ -1,3 +1,4 @@
+import { shownKubernetes } from './config-kubernetes.ts'
 import type { Config, Variable } from './config.ts'
 import { showLimits } from './limits.ts'
 
@@ -14,6 +15,7 @@ export function showConfig(config: Config): string {
     PARLEY_SANDBOX: config.sandbox,
     PARLEY_SANDBOX_IMAGE: config.sandboxImages.join(','),
     DOCKER_HOST: config.dockerHost,
+    ...shownKubernetes(config.kubernetes),
     PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED: config.unisolated ? 'on' : 'off',
     PARLEY_SECRET_KEY: config.secretKey === null ? '' : '***',
     PARLEY_OWNER_API_KEY: config.ownerApiKey === null ? '' : 'prl_***',

@@ -145,3 +145,22 @@ test('what is told while a reader is reading is read next', async () => {
   clearTimeout(timer)
   assert.deepEqual(found, ['found'])
 })
+
+test('who is alone on a database wakes its own sleepers, tells nobody else, and still hears a short errand', async () => {
+  await using two = await pair()
+  const alone = openWake(two.database, { alone: true })
+  try {
+    await hears(() => two.there.tell('ready'), alone.wait('ready', { timeoutMs: long }))
+    await hears(() => two.here.tell('ready'), two.there.wait('ready', { timeoutMs: long }))
+    const told: string[] = []
+    two.there.on('quiet', () => told.push('quiet'))
+    const mine = alone.wait('quiet', { timeoutMs: long })
+    alone.tell('quiet')
+    await mine
+    // What comes after it on the same channel would come after it there too.
+    await hears(() => two.here.tell('after'), two.there.wait('after', { timeoutMs: long }))
+    assert.deepEqual(told, [])
+  } finally {
+    await alone.close()
+  }
+})

@@ -43,8 +43,11 @@ export interface FollowOptions<C> {
 
 const channel = 'parley_wake'
 
-/** Starts listening at once, on a connection of its own. */
-export function openWake(database: Database): Wake {
+/**
+ * Starts listening at once, on a connection of its own.
+ * @param alone Nobody else serves from this database, so nobody is told.
+ */
+export function openWake(database: Database, { alone = false }: { alone?: boolean } = {}): Wake {
   const sleepers = new Map<string, Set<() => void>>()
   const wakeTopic = (topic: string) => {
     for (const fn of sleepers.get(topic) ?? []) fn()
@@ -72,7 +75,7 @@ export function openWake(database: Database): Wake {
     wait,
     tell(topic) {
       wakeTopic(topic)
-      told.add(topic)
+      if (!alone) told.add(topic)
     },
     follow: (topic, read, options) => follow(on, topic, read, options),
     async close() {

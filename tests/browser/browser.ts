@@ -43,6 +43,10 @@ async function visit(browser: Browser, url: string, options: Parameters<Browser[
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
   const heard: string[] = []
+  // A refusal that the page catches is in no console: only the event tells.
+  await page.exposeFunction('refused', (text: string) => heard.push(`policy: ${text}`))
+  await page.addInitScript(`addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile, lineNumber }) =>
+    refused([violatedDirective, blockedURI, sourceFile, lineNumber].join(' ')))`)
   page.on('pageerror', (error) => heard.push(`error: ${error.message}`))
   page.on('console', (message) => {
     const isBad = message.type() === 'error' || message.type() === 'warning'
@@ -62,11 +66,11 @@ async function visit(browser: Browser, url: string, options: Parameters<Browser[
 }
 
 /** Resolves when nothing on the page has changed for a moment: what was asked for has come and been drawn. */
-export async function quiet(page: Page): Promise<void> {
+export async function quiet(page: Page, ms = 200): Promise<void> {
   await page.evaluate(`new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error('the page does not come to rest')), 15_000)
-    let still = setTimeout(done, 200)
-    const watch = new MutationObserver(() => (clearTimeout(still), (still = setTimeout(done, 200))))
+    let still = setTimeout(done, ${ms})
+    const watch = new MutationObserver(() => (clearTimeout(still), (still = setTimeout(done, ${ms}))))
     watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true })
     function done() {
       clearTimeout(late)

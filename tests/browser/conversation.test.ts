@@ -22,6 +22,7 @@ const parley = await openParley({
         { text: '## Finished\n\nAll is `well`.' },
       ],
     },
+    held: { turns: [{ text: 'Never said.', hold: 'held' }] },
     busy: { turns: [{ ...runs('echo started') }, { text: 'Both are read.', hold: 'busy' }] },
   },
 })
@@ -61,6 +62,32 @@ test('a message that comes while the agent works is shown as queued until it is 
   await parley.llm.release('busy')
   await log.getByText('Both are read.').waitFor()
   await log.getByText(/^Queued/).waitFor({ state: 'detached' })
+})
+
+test('what can be done here is found by a few letters of its name, and done', async () => {
+  await ask(parley.visitor, '[[script:held]]')
+  await page.getByText('Working').waitFor()
+  const palette = page.getByRole('dialog', { name: 'Search or go to' })
+  const choose = async (words: string, name: string) => {
+    await page.keyboard.press('Control+k')
+    await palette.getByRole('combobox').fill(words)
+    await palette.getByRole('option', { name, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await palette.waitFor({ state: 'detached' })
+  }
+  await choose('agent stop', 'Agent: Stop')
+  const params = { id: idOf() }
+  await until('it has stopped', 10_000, async () => {
+    const { execution_status } = await client.conversations.get({ params })
+    return execution_status !== 'running'
+  })
+  await choose('shw plan', 'Show: Plan')
+  await page.getByText('The agent has made no plan yet.').waitFor()
+  await choose('drk col', 'Dark colours')
+  await page.locator('html.dark').waitFor({ state: 'attached' })
+  await choose('lang deu', 'Language: Deutsch')
+  await page.getByRole('link', { name: 'Neue Unterhaltung' }).waitFor()
+  await page.evaluate('localStorage.clear()')
 })
 
 test('a turn says what it took, and from any event one can branch off', async () => {
@@ -135,7 +162,7 @@ test('a conversation gets another title and labels', async () => {
 })
 
 test('conversations are found by their labels', async () => {
-  const link = (name: RegExp) => page.getByRole('link', { name })
+  const link = (name: RegExp) => page.getByRole('main').getByRole('link', { name })
   await page.goto('/conversations')
   await link(/script:busy/).waitFor()
   await page.getByLabel('Label', { exact: true }).fill('team: parsers')

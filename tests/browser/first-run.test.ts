@@ -9,7 +9,12 @@ import { openParley } from './open.ts'
 const parley = await openParley(
   {
     scripts: { hi: { turns: [{ text: 'Hello from the model.' }] } },
-    repositories: { 'ada/engine': { members: { ada: 'write' }, files: { 'README.md': '# Engine\n' } } },
+    repositories: {
+      'ada/engine': {
+        members: { ada: 'write' },
+        files: { 'README.md': '# Engine\n', '.parley/setup.sh': 'echo fetching things; sleep 2\n' },
+      },
+    },
   },
   { fresh: true },
 )
@@ -46,6 +51,7 @@ test('a Git host is connected on the way, and the first task runs on one of its 
   await page.getByRole('option', { name: 'main', exact: true }).click()
   await page.getByLabel('Task for the agent').fill('[[script:hi]] Say hello')
   await page.keyboard.press('Enter')
+  await page.getByRole('log', { name: 'What the step prints' }).getByText('fetching things').waitFor()
   await page.waitForURL(/\/conversations\/[0-9a-f-]{36}$/)
   await page.getByRole('log').getByText('Hello from the model.').waitFor()
 })

@@ -40,6 +40,10 @@ test('a newcomer who took the account by the link sees the demo model work', asy
 test('what the agent changed is shown as a difference, as files, and event by event', async () => {
   await page.getByRole('link', { name: 'Changes' }).click()
   await page.getByRole('region', { name: 'Changes of hello-from-parley.md' }).getByText('# Hello from Parley').waitFor()
+  const line = page
+    .getByRole('tree', { name: 'Changed files' })
+    .getByRole('treeitem', { name: /hello-from-parley\.md/ })
+  assert.match((await line.textContent()) ?? '', /lines added, 0 removed.*A/)
   await page.getByRole('link', { name: 'Files' }).click()
   await page.getByRole('button', { name: /^hello-from-parley\.md/ }).click()
   await page.getByRole('region', { name: 'hello-from-parley.md' }).getByText('# Hello from Parley').waitFor()
@@ -47,6 +51,11 @@ test('what the agent changed is shown as a difference, as files, and event by ev
   await page.getByRole('link', { name: /^1\s*MessageEvent/ }).click()
   await page.waitForURL(/seq=1$/)
   await page.getByText('"llm_message"').waitFor()
+  await page.getByLabel('Search in the events').fill('hello-from-parley.md TerminalAction')
+  await page.getByRole('link', { name: /^1\s*MessageEvent/ }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: /ActionEvent.*cat hello-from-parley\.md/ }).waitFor()
+  await page.getByLabel('Search in the events').fill('nobody ever said this')
+  await page.getByText('No event that is loaded fits.').waitFor()
 })
 
 test('an action that asks is done when it is approved, and not when it is rejected', async () => {
@@ -117,17 +126,26 @@ test('an API key is shown once and works', async () => {
 test('conversations are found by title, opened from the palette, and deleted', async () => {
   await page.goto('/conversations')
   await page.getByLabel('Search by title').fill('how this works')
-  await page.getByRole('link', { name: /Show me how this works/ }).waitFor()
-  await page.getByRole('link', { name: /script:asks/ }).waitFor({ state: 'detached' })
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /Show me how this works/ })
+    .waitFor()
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /script:asks/ })
+    .waitFor({ state: 'detached' })
   await page.keyboard.press('Control+k')
-  await page.getByPlaceholder(/title of a conversation/).fill('how this')
+  await page.getByPlaceholder(/title of a conversation/).fill('hw thsworks')
   await page.getByRole('option', { name: 'Show me how this works' }).click()
   await page.waitForURL(/\/conversations\/[0-9a-f-]{36}$/)
   await page.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await page.waitForURL(/\/conversations$/)
-  await page.getByRole('link', { name: /Show me how this works/ }).waitFor({ state: 'detached' })
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /Show me how this works/ })
+    .waitFor({ state: 'detached' })
 })
 
 test('signing out closes the page, and signing in leads back', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
-import { until } from '../tools/house.ts'
+import { runs, until } from '../tools/house.ts'
 import { ask, openParley } from './open.ts'
 
 /* What stands beside the chat: a terminal of one's own, and the plan of the agent. */
@@ -16,6 +17,7 @@ const parley = await openParley({
       turns: [
         { tools: [{ name: 'task_tracker', args: { command: 'plan', task_list } }] },
         { tools: [{ name: 'file_editor', args: { command: 'create', path: '.agents_tmp/PLAN.md', file_text: plan } }] },
+        runs('mkdir -p src/deep; echo one > src/one.ts; printf "a\\nb\\n" > src/deep/two.ts'),
         { text: 'Planned.' },
       ],
     },
@@ -35,6 +37,31 @@ test('the plan is shown as tasks and as the agent wrote it', async () => {
   await page.getByRole('heading', { name: 'Tasks · 1 of 2 done' }).waitFor()
   await page.getByText('the parser first').waitFor()
   await page.getByRole('region', { name: 'PLAN.md' }).getByRole('heading', { name: 'The plan' }).waitFor()
+})
+
+test('changed files stand in a tree that is walked, opened and closed by keys, and one is compared in two ways', async () => {
+  await tab('Changes').click()
+  const tree = page.getByRole('tree', { name: 'Changed files' })
+  const line = (name: RegExp) => tree.getByRole('treeitem', { name })
+  await line(/two\.ts.*2 lines added, 0 removed/).waitFor()
+  await page.getByText('3 files changed').waitFor()
+  await tree.getByRole('treeitem', { name: /^src/ }).click()
+  await line(/two\.ts/).waitFor({ state: 'detached' })
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  const compared = page.getByRole('region', { name: 'Changes of src/deep/two.ts' })
+  await compared.waitFor()
+  assert.equal(await compared.locator('table.diff-unified').count(), 1)
+  await page.getByRole('button', { name: 'Split' }).click()
+  await compared.locator('table.diff-split').waitFor()
+  await page.reload()
+  await page.locator('table.diff-split').waitFor()
+  const coming = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download patch' }).click()
+  const patch = await readFile(await (await coming).path(), 'utf8')
+  assert.match(patch, /^diff --git a\/src\/deep\/two\.ts b\/src\/deep\/two\.ts$/m)
 })
 
 test('a person types into a terminal of the sandbox, and it stays open behind the other parts', async () => {

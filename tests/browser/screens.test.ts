@@ -3,9 +3,10 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { runs } from '../tools/house.ts'
+import { begin, forgeToken, runs, says } from '../tools/house.ts'
 import { quiet } from './browser.ts'
 import { ask, openParley } from './open.ts'
+import { showcase, showcaseFiles, showcaseRepository, showcaseTask, showcaseTitle } from './showcase.ts'
 
 /* Every screen at three widths in light and dark: pictures to look at, and what a checker of accessibility says. */
 
@@ -13,38 +14,24 @@ const pictures = fileURLToPath(new URL('../../build/screens/', import.meta.url))
 mkdirSync(pictures, { recursive: true })
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-const colours =
-  'printf "\\033[31mred\\033[0m \\033[1;32mgreen\\033[0m\\n"; git init -q; echo "# Title" > README.md; exit 3'
-const task_list = [
-  { title: 'Look around', status: 'done', notes: 'the parser first' },
-  { title: 'Write the answer', status: 'in_progress' },
-  { title: 'Test it', status: 'todo' },
-]
+const readable = { members: { ada: 'write' } } as const
+const slowly = 'for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "fetching package $n of 40"; done; sleep 100\n'
 const parley = await openParley({
   scripts: {
-    talk: {
-      turns: [
-        { text: 'First I look:\n\n- one\n- two\n\n```ts\nconst answer = 42\n```', ...runs(colours) },
-        { tools: [{ name: 'task_tracker', args: { command: 'plan', task_list } }] },
-        {
-          tools: [
-            {
-              name: 'file_editor',
-              args: { command: 'create', path: 'src/answer.ts', file_text: 'export const answer = 42\n' },
-            },
-          ],
-        },
-        { text: '## Done\n\nSee [the docs](https://example.com) and `README.md`.\n\n| a | b |\n|---|---|\n| 1 | 2 |' },
-      ],
-    },
+    show: { turns: showcase },
     asks: { turns: [runs('npm publish --access public'), { text: 'Done.' }] },
   },
+  repositories: {
+    [showcaseRepository]: { ...readable, files: showcaseFiles },
+    'ada/slow': { ...readable, files: { '.parley/setup.sh': slowly } },
+  },
+  unfilled: { 'ada/empty': readable },
 })
 after(() => parley[Symbol.asyncDispose]())
 const { page, context } = parley.visitor
 const { client } = parley.program
 
-const widths = { phone: 390, tablet: 820, desktop: 1280 }
+const widths = { desktop: 1280, tablet: 820, phone: 390 }
 
 interface Found {
   id: string
@@ -52,10 +39,10 @@ interface Found {
   nodes: { html: string; failureSummary: string }[]
 }
 
+/** What the checker says; it stays in the page until that is loaded anew. */
 async function serious(on: Page): Promise<string[]> {
-  const found = (await on.evaluate(`${axe}\naxe.run(document, { resultTypes: ['violations'] })`)) as {
-    violations: Found[]
-  }
+  if ((await on.evaluate('typeof axe')) === 'undefined') await on.evaluate(axe)
+  const found = (await on.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as { violations: Found[] }
   const bad = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   return bad.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
@@ -67,21 +54,28 @@ const overflow = (on: Page) =>
   on.evaluate(`Math.max(...[document.documentElement, document.querySelector('main')]
     .map((element) => element.scrollWidth - element.clientWidth))`)
 
+/** Each width and each theme is examined once: what is wrong in one pair is wrong beside it. */
+const examined = new Set(['desktop light', 'phone dark'])
+
+/** The page is loaded once; it follows its width and the theme of the system while it is open, as it does for a person. */
 async function look(name: string, address: string, ready: (on: Page) => Promise<unknown>): Promise<void> {
   const problems: string[] = []
+  await page.setViewportSize({ width: widths.desktop, height: 800 })
+  await page.goto(address)
+  await ready(page)
+  await quiet(page)
   for (const [width, pixels] of Object.entries(widths)) {
     await page.setViewportSize({ width: pixels, height: 800 })
-    await page.goto(address)
-    await ready(page)
-    await quiet(page)
+    // Nothing is asked for at another width; what is there finds its new place.
+    await quiet(page, 60)
     for (const theme of ['light', 'dark'] as const) {
-      // The page follows the system while it is open, too.
       await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
       await page.locator(theme === 'dark' ? 'html.dark' : 'html:not(.dark)').waitFor({ state: 'attached' })
       await page.screenshot({ path: `${pictures}${name}-${width}-${theme}.png` })
       const wide = await overflow(page)
       if (wide !== 0) problems.push(`${width}: ${wide} pixels too wide`)
-      if (width !== 'tablet') problems.push(...(await serious(page)).map((line) => `${theme} ${width}: ${line}`))
+      const pair = `${width} ${theme}`
+      if (examined.has(pair)) problems.push(...(await serious(page)).map((line) => `${pair}: ${line}`))
     }
   }
   assert.deepEqual(problems, [])
@@ -98,9 +92,18 @@ await client.settings.update({
 await client.webhookSubscriptions.create({
   body: { name: 'Build server', url: 'https://build.example.com/hook', types: ['conversation.finished'] },
 })
-await ask(parley.visitor, '[[script:talk]] Please look around and say what you see')
+await client.git.connect({ body: { provider_tokens: { open_forge: { token: forgeToken, host: parley.forge.url } } } })
+const shown = await begin(
+  client,
+  says(`${showcaseTask} [[script:show]]`, {
+    selected_repository: showcaseRepository,
+    title: showcaseTitle,
+    tags: { team: 'platform' },
+  }),
+)
+const conversation = `/conversations/${shown}`
+await page.goto(conversation)
 await page.getByText('Finished').waitFor()
-const conversation = new URL(page.url()).pathname
 await client.settings.update({ body: { confirmation_mode: true } })
 await ask(parley.visitor, '[[script:asks]]')
 await page.getByRole('region', { name: 'The agent asks' }).waitFor()
@@ -112,13 +115,24 @@ await client.keys.create({ body: { name: 'Build server' } })
 
 const heading = (name: string | RegExp) => (on: Page) => on.getByRole('heading', { name }).first().waitFor()
 
-test('home', () => look('home', '/', (on) => on.getByRole('region', { name: 'Recent conversations' }).waitFor()))
+test('home', () => look('home', '/', heading('What shall we work on?')))
 test('welcome', () => look('welcome', '/welcome', heading('Welcome to Parley')))
+test('a start', async () => {
+  const { id } = await client.conversations.start({
+    body: says('Bring it up to date', { selected_repository: 'ada/slow' }),
+  })
+  await look('start', `/start/${id}`, (on) => on.getByText('fetching package 12 of 40').waitFor())
+  await client.startTasks.cancel({ params: { id } })
+})
+test('a start that failed', async () => {
+  const { id } = await client.conversations.start({ body: says('Work on it', { selected_repository: 'ada/empty' }) })
+  await look('start-failed', `/start/${id}`, heading('The start failed'))
+})
 test('conversation', () =>
   look('conversation', conversation, async (on) => {
-    await on.getByRole('heading', { name: 'Done' }).waitFor()
-    await on.getByRole('button', { name: /printf/ }).click()
-    await on.getByRole('button', { name: /Create/ }).click()
+    await on.getByText('Shall I open a pull request?').waitFor()
+    await on.getByRole('button', { name: /node --test/ }).click()
+    await on.getByRole('button', { name: /Create test/ }).click()
   }))
 test('confirmation', () =>
   look('confirmation', asking, (on) => on.getByRole('region', { name: 'The agent asks' }).waitFor()))
@@ -151,10 +165,9 @@ test('app', () =>
       .waitFor(),
   ))
 test('shared', async () => {
-  const id = conversation.split('/').at(-1) ?? ''
-  await client.conversations.update({ params: { id }, body: { public: true } })
-  await look('shared', `/shared/${id}`, heading('Done'))
-  await look('shared-gone', `/shared/${id.slice(0, -4)}0000`, heading('This conversation is not shared'))
+  await client.conversations.update({ params: { id: shown }, body: { public: true } })
+  await look('shared', `/shared/${shown}`, (on) => on.getByText('Shall I open a pull request?').waitFor())
+  await look('shared-gone', `/shared/${shown.slice(0, -4)}0000`, heading('This conversation is not shared'))
 })
 test('changes', () =>
   look('changes', `${conversation}?tab=changes`, (on) => on.getByRole('region', { name: /^Changes of/ }).waitFor()))
@@ -170,7 +183,19 @@ test('events', () =>
 test('conversations', () => look('list', '/conversations', heading('Conversations')))
 test('sandboxes', () =>
   look('sandboxes', '/sandboxes', (on) => on.getByRole('article').getByText('Sandbox running').first().waitFor()))
-for (const section of ['model', 'agent', 'sandbox', 'mcp', 'git', 'secrets', 'keys', 'webhooks', 'profile', 'app'])
+for (const section of [
+  'model',
+  'agent',
+  'advanced',
+  'sandbox',
+  'mcp',
+  'git',
+  'secrets',
+  'keys',
+  'webhooks',
+  'profile',
+  'app',
+])
   test(`settings: ${section}`, () => look(`settings-${section}`, `/settings/${section}`, heading('Settings')))
 test('settings: usage', () =>
   look('settings-usage', '/settings/usage', (on) => on.getByRole('img', { name: /^Bars of/ }).waitFor()))

@@ -26,7 +26,6 @@ const written: Record<string, unknown> = {
   git_user_email: 'ada@commits.example',
   disabled_skills: ['one', 'two'],
   egress_hosts: ['api.example.org', '*.example.net'],
-  agent_settings: { stuck_detection: false },
   condenser_max_size: 120,
   sandbox_base_container_image: 'registry.example/base:1',
   sandbox_runtime_container_image: 'registry.example/run:1',
@@ -74,17 +73,42 @@ for (const [form, section] of Object.entries({ agent: 'agent', sandbox: 'sandbox
     }
   })
 
-test('what is no JSON is refused in the page, and what the service refuses is said at the form', async () => {
-  await page.goto('/settings/agent')
-  await main.locator('[name="agent_settings"]').fill('{ stuck: ')
+test('the agent is set member by member; what is wrong is said at its field, and is not sent', async () => {
+  await page.goto('/settings/advanced')
+  const at = (path: string) => main.locator(`[name="${path}"]`)
+  await at('llm.temperature').fill('0.4')
+  await at('llm.cloud_secret_access_key').fill('a-key-that-is-kept')
+  await at('stuck_detection').selectOption('false')
+  await at('include_default_tools').fill('FinishTool\nThinkTool')
+  await at('confirmation_policy').selectOption('ConfirmRisky')
+  await at('confirmation_policy.threshold').selectOption('MEDIUM')
+  await at('llm_profiles').fill('{ "other": ')
+  const profiles = main.getByLabel('llm_profiles')
+  await main.getByText(/^One field is not right/).waitFor()
+  assert.equal(await profiles.getAttribute('aria-invalid'), 'true')
   await save()
-  await main.getByRole('alert').waitFor()
-  await main.locator('[name="agent_settings"]').fill('{"stuck": true}')
+  await at('llm_profiles').fill('{ "other": { "model": "openai/gpt-5" } }')
+  await at('tool_concurrency_limit').fill('99')
+  await main.getByText(/^One field is not right.*tool_concurrency_limit/).waitFor()
+  await at('tool_concurrency_limit').fill('2')
   await save()
-  await main
-    .getByRole('alert')
-    .getByText(/agent_settings/)
-    .waitFor()
+  await saved()
+  const { agent_settings: stored } = await client.settings.get()
+  assert.deepEqual(stored, {
+    stuck_detection: false,
+    tool_concurrency_limit: 2,
+    include_default_tools: ['FinishTool', 'ThinkTool'],
+    confirmation_policy: { kind: 'ConfirmRisky', threshold: 'MEDIUM', confirm_unknown: true },
+    llm: { temperature: 0.4, cloud_secret_access_key: '**********' },
+    llm_profiles: { other: { model: 'openai/gpt-5' } },
+  })
+  await page.reload()
+  assert.equal(await at('llm.temperature').inputValue(), '0.4')
+  await at('llm.temperature').fill('')
+  await save()
+  await saved()
+  const { llm } = (await client.settings.get()).agent_settings ?? {}
+  assert.deepEqual(llm, { cloud_secret_access_key: '**********' })
 })
 
 test('a model is tested before it is saved, and the failure says what to do', async () => {

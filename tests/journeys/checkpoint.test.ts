@@ -168,5 +168,7 @@ test('what is too large for a checkpoint is told, and the rest is saved', async 
     files.map(({ path }) => path),
     ['small.txt'],
   )
-  assert.deepEqual(await ada.conversations.gitChanges({ params: { id } }), [{ status: 'ADDED', path: 'small.txt' }])
+  assert.deepEqual(await ada.conversations.gitChanges({ params: { id } }), [
+    { status: 'ADDED', path: 'small.txt', additions: null, deletions: null },
+  ])
 })

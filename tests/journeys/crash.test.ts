@@ -170,7 +170,7 @@ test('a sub-agent outlives the program, and its parent hears of its end', async 
   await program.start()
   const { status, events } = await rest(client, id)
   assert.equal(status, 'finished')
-  assert.match(observations(events).join(), /\(finished\)\nThe child is done\./)
+  assert.match(observations(events).join(), /\(finished\)\nid: [0-9a-f-]+\nThe child is done\./)
   assert.equal(ofKind(events, 'AgentErrorEvent').length, 0)
   assert.equal(ofKind(events, 'LLMCallEvent').filter((event) => event['usage_id'] === `delegate:${child}`).length, 1)
   assert.equal((await client.conversations.get({ params: { id } })).sub_conversation_ids.length, 1)

@@ -89,7 +89,8 @@ async function choosesAnImage(client: Parley, image: string): Promise<void> {
   )
   await client.settings.update({ body: { sandbox_base_container_image: 'nobody/offers:this' } })
   await assert.rejects(begin(client, says('[[script:second]]')), /nobody\/offers:this is not offered here/)
-  await client.settings.update({ body: { sandbox_base_container_image: image } })
+  // The image to run is the one that counts.
+  await client.settings.update({ body: { sandbox_runtime_container_image: image } })
   const id = await begin(client, says('[[script:third]]'))
   assert.match(observations((await rest(client, id)).events).join('\n'), /hello/)
   const [conversation] = await client.conversations.getMany({ query: { ids: [id] } })

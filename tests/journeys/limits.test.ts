@@ -19,6 +19,8 @@ const scripts = {
       { text: 'Done.' },
     ],
   },
+  fork: { turns: [runs('for i in $(seq 200); do sleep 20 & done; wait %1'), { text: 'Done.' }] },
+  flood: { turns: [runs('head -c 20000000 /dev/zero | tr "\\0" x; echo; echo the end'), { text: 'Done.' }] },
   small: { turns: [runs('echo kept > kept.txt'), { text: 'Done.' }] },
 }
 
@@ -31,11 +33,12 @@ function houseWith(limits: string): Promise<House> {
 const notices = async (ada: Parley, id: string, code: string): Promise<string[]> =>
   ofKind(await eventsOf(ada, id), 'NoticeEvent').flatMap((event) => (event.code === code ? [String(event.detail)] : []))
 
-test('a command that wants more memory, and one that fills the disk, are stopped with an event that names the limit', async () => {
+test('a command that wants more memory, one that forks without end, and one that fills the disk are stopped with an event that names the limit', async () => {
   await using house = await houseWith('sandbox: { memory: 128MiB, processes: 64, disk: 32MiB }')
   const { ada } = house
   const greedy = await begin(ada, says('[[script:memory]] Go.'))
   const filling = await begin(ada, says('[[script:disk]] Go.'))
+  const forking = await begin(ada, says('[[script:fork]] Go.'))
   const other = await begin(ada, says('[[script:small]] Go.'))
   assert.equal((await rest(ada, other)).status, 'finished')
   const told = (id: string, what: RegExp) =>
@@ -44,6 +47,7 @@ test('a command that wants more memory, and one that fills the disk, are stopped
     )
   await told(greedy, /out of memory: \d+ killed at the limit of 128 MiB/)
   await told(filling, /disk limit of 32 MiB reached/)
+  await told(forking, /limit of 64 processes reached/)
   assert.deepEqual(await notices(ada, other, 'sandbox_limit'), [])
   assert.equal((await rest(ada, greedy)).status, 'finished')
   const again = await say(ada, greedy, '[[script:small]] Go on.')
@@ -54,7 +58,20 @@ test('a command that wants more memory, and one that fills the disk, are stopped
     asked.some((body) => body.includes('The sandbox is at a limit: out of memory')),
     'the model is not told',
   )
-  for (const id of [greedy, filling, other]) await ada.conversations.delete({ params: { id } })
+  for (const id of [greedy, filling, forking, other]) await ada.conversations.delete({ params: { id } })
+})
+
+test('of a flood of output the ends are shown, with what is missing, and the whole is in a file', async () => {
+  await using house = await houseWith('sandbox: { memory: 512MiB }')
+  const { ada } = house
+  const id = await begin(ada, says('[[script:flood]] Go.'))
+  const { events, status } = await rest(ada, id)
+  assert.equal(status, 'finished')
+  const [observation] = ofKind(events, 'ObservationEvent')
+  const text = JSON.stringify(observation)
+  assert.ok(text.length < 200_000, `${text.length} characters of it are in the log`)
+  assert.match(text, /the end/)
+  assert.match(text, /\/tmp\/\.parley\/shell-\w+\.log/)
 })
 
 test('a sandbox is paused when it has run as long as it may and deleted in time, says why, and its files are kept', async () => {

@@ -65,6 +65,22 @@ test('a variable that does not exist or has a wrong value is named', async () =>
   assert.match((await refused({ PARLEY_PORT: 'x' })).line, /PARLEY_PORT/)
 })
 
+const main = resolve(import.meta.dirname, '../../server/src/main.ts')
+const env = { PATH: process.env['PATH'], PARLEY_DATA_DIR: program.dataDir }
+/** In another environment than the server's: without its folder for sockets. */
+const parley = (...verb: string[]) => promisify(execFile)(process.execPath, [main, ...verb], { env })
+
+test('a key made on the command line opens the server beside it, and the log says that an operator made it', async () => {
+  const { stdout } = await parley('keys', 'create')
+  const key = stdout.trim()
+  const answer = await fetch(`${program.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal(((await answer.json()) as { id: string }).id, id)
+  const [made] = (await program.client.keys.list()).filter(({ last_four }) => key.endsWith(last_four))
+  const { items } = await program.client.audit.search({ query: { action__eq: 'key.create' } })
+  assert.deepEqual([items[0]?.actor_kind, items[0]?.object, items[0]?.user_id], ['operator', made?.id, id])
+  assert.equal((await program.client.audit.verify()).ok, true)
+})
+
 test('with a wrong secret key nothing starts, and with the right one everything is there', async () => {
   assert.equal(await program.end('SIGTERM'), 0)
   const { code, line } = await refused({ PARLEY_SECRET_KEY: randomBytes(32).toString('base64') }, program.dataDir)
@@ -82,9 +98,7 @@ test('a rotated secret key opens everything, and the one before it opens nothing
   assert.equal(await program.end('SIGTERM'), 0)
   const file = join(program.dataDir, 'secret.key')
   const old = await readFile(file, 'utf8')
-  const main = resolve(import.meta.dirname, '../../server/src/main.ts')
-  const env = { PATH: process.env['PATH'], PARLEY_DATA_DIR: program.dataDir }
-  await promisify(execFile)(process.execPath, [main, 'secret-key', 'rotate'], { env })
+  await parley('secret-key', 'rotate')
   assert.notEqual(await readFile(file, 'utf8'), old)
   assert.equal((await refused({ PARLEY_SECRET_KEY: old.trim() }, program.dataDir)).code, 1)
   await program.start()

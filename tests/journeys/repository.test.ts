@@ -61,8 +61,8 @@ test('the agent clones behind a token, commits and pushes a branch, and the chan
   assert.deepEqual(
     changes.toSorted((a, b) => a.path.localeCompare(b.path)),
     [
-      { status: 'ADDED', path: 'new.txt' },
-      { status: 'UPDATED', path: 'README.md' },
+      { status: 'ADDED', path: 'new.txt', additions: 1, deletions: 0 },
+      { status: 'UPDATED', path: 'README.md', additions: 1, deletions: 1 },
     ],
   )
   const diff = await ada.conversations.gitDiff({ params: { id }, query: { path: 'README.md' } })

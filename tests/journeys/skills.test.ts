@@ -38,6 +38,18 @@ const house = await openHouse({
         'kit/server.js': server,
       },
     },
+    'acme/.agents': {
+      members: { ada: 'read' },
+      files: {
+        'skills/house.md': '---\nname: house\ntriggers: [house]\n---\nOurs is the house.\n',
+        'skills/paint.md': '---\nname: paint\ntriggers: [paint]\n---\nPaint them blue.\n',
+        'agents/clerk.md': '---\nname: clerk\ndescription: Files things.\n---\nFile them.\n',
+      },
+    },
+    'ada/.openhands': {
+      members: { ada: 'write' },
+      files: { 'microagents/mine.md': '---\nname: mine\ntriggers: [mine]\n---\nMine.\n' },
+    },
     'bob/secret': { members: {} },
   },
   scripts: {
@@ -48,6 +60,7 @@ const house = await openHouse({
         { text: 'Seen.' },
       ],
     },
+    steps: { turns: [{ repeat: 3, ...runs('echo step-{{i}}') }, { text: 'Done.' }] },
     weigh: { turns: [{ tools: [{ name: 'weigh', args: { what: 'This' } }] }, { text: 'Weighed.' }] },
     plan: {
       turns: [runs('echo no'), { tools: [{ name: 'glob', args: { pattern: '*.html' } }] }, { text: 'Planned.' }],
@@ -58,7 +71,7 @@ after(() => house[Symbol.asyncDispose]())
 const { ada, llm } = house
 const newest = async (): Promise<string> => llm.body((await llm.log()).requests.at(-1)?.n ?? 0)
 
-test('skills of the repository are shown, brought up by words and paths, and read on demand', async () => {
+test('skills of the repository, of its organisation and of the user are shown, brought up by words and paths, and read on demand', async () => {
   await ada.settings.update({ body: { disabled_skills: ['old'] } })
   const id = await begin(ada, says('[[script:look]] Look, then paint.', { selected_repository: 'acme/widgets' }))
   const { events } = await rest(ada, id)
@@ -66,12 +79,16 @@ test('skills of the repository are shown, brought up by words and paths, and rea
   assert.deepEqual(skills.map(({ name, type }) => `${name} ${type}`).toSorted(), [
     'agents repo',
     'agents:web knowledge',
+    'house knowledge',
+    'mine knowledge',
     'pack agentskills',
     'paint knowledge',
   ])
   const [message] = ofKind(events, 'MessageEvent')
   assert.deepEqual(message?.activated_skills, ['paint'])
   const body = await newest()
+  assert.match(body, /- clerk: Files things\./)
+  assert.ok(!body.includes('Paint them blue'), 'what the repository says wins over its organisation')
   for (const said of ['Widgets are round', 'Paint them green', 'Pages are plain', 'In straw', '- pack: How we pack']) {
     assert.ok(body.includes(said), said)
   }
@@ -143,4 +160,17 @@ test('the first request of a plain conversation is at most 6 KB, with everything
   const plugins = [{ source: 'open_forge:acme/scales', repo_path: 'kit' }]
   const full = await first(await begin(ada, says('Hello.', { plugins, selected_repository: 'acme/widgets' })))
   assert.ok(full <= 12.5 * 1024, `${full} bytes`)
+})
+
+test('a step adds its call and its result to the request and nothing else, at the end of what was sent before', async () => {
+  await ada.settings.update({ body: { search_api_key: null, confirmation_mode: false } })
+  await llm.clear()
+  await rest(ada, await begin(ada, says('[[script:steps]] Go.')))
+  const { requests } = await llm.log()
+  const [, first, second] = requests
+  assert.ok((second?.bytes ?? 0) - (first?.bytes ?? 0) <= 283, `${requests.map(({ bytes }) => bytes).join()}`)
+  assert.deepEqual(
+    requests.slice(1).filter(({ prefixShare }) => prefixShare !== 1),
+    [],
+  )
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { parley } from '@parley/client/client'
 import { api } from '@parley/contract/api'
 import type { StartRequestInput } from '@parley/contract/start-request'
 import type { StartTask } from '@parley/contract/start-tasks'
@@ -9,6 +10,7 @@ import { begin, eventsOf, observations, ofKind, openHouse, rest, runs, says, unt
 
 const readable = { members: { ada: 'write' } } as const
 
+const hidden = 'a-value-of-ada-that-nobody-prints'
 const house = await openHouse({
   repositories: {
     'acme/widgets': { ...readable, branches: { 'feature/round': { 'round.txt': 'round\n' } } },
@@ -21,6 +23,7 @@ const house = await openHouse({
       },
     },
     'acme/broken': { ...readable, files: { '.parley/setup.sh': 'echo about to fail; exit 7\n' } },
+    'acme/slow': { ...readable, files: { '.parley/setup.sh': `echo fetching; echo ${hidden}; sleep 2\n` } },
     'bob/secret': { members: {} },
   },
   unfilled: { 'acme/absent': readable },
@@ -155,13 +158,55 @@ test('a setup script that fails is a warning with its output, or an error where 
   await ada.settings.update({ body: { setup_script_required: false } })
 })
 
+test('what the clone and the setup script print is read while they run, without secrets', async () => {
+  await ada.secrets.create({ body: { name: 'HIDDEN', value: hidden } })
+  const task = await ada.conversations.start({ body: { selected_repository: 'acme/slow' } })
+  const ask = { params: { id: task.id } }
+  const log = await until('the setup script has printed', 20_000, async () => {
+    const now = await ada.startTasks.log(ask)
+    return now.status === 'RUNNING_SETUP_SCRIPT' && now.output.includes('fetching') && now
+  })
+  assert.equal(log.output, 'fetching\n<secret:HIDDEN>\n')
+  assert.deepEqual(
+    log.steps.map(({ status }) => status),
+    ['WORKING', 'WAITING_FOR_SANDBOX', 'PREPARING_REPOSITORY', 'RUNNING_SETUP_SCRIPT'],
+  )
+  const end = await until('it is ready', 20_000, async () => {
+    const now = await ada.startTasks.log(ask)
+    return now.status === 'READY' && now
+  })
+  assert.equal(end.output, '')
+  const bob = parley({ baseUrl: house.server.url, key: await house.server.keyOf('bob') })
+  await assert.rejects(bob.startTasks.log(ask), { code: 'not_found' })
+})
+
+test('what a failed clone has printed stays', async () => {
+  const { id } = await failing({ selected_repository: 'acme/absent' })
+  const { steps, output } = await ada.startTasks.log({ params: { id } })
+  assert.match(output, /^Cloning into/)
+  assert.match(steps.at(-1)?.detail ?? '', /could not be cloned/)
+})
+
 test('a start that is asked for again with its conversation id is the same start', async () => {
   const conversation_id = crypto.randomUUID()
   const body = { ...says('[[script:look]] Once.'), conversation_id }
   const all = await Promise.all(Array.from({ length: 10 }, () => ada.conversations.start({ body })))
   assert.equal(new Set(all.map((task) => task.id)).size, 1)
-  const other = ada.conversations.start({ body: { ...says('Something else.'), conversation_id } })
-  await assert.rejects(other, { code: 'conversation_exists', status: 409 })
+  for (const other of [
+    { ...body, ...says('Something else.') },
+    { ...body, title: 'Another title' },
+  ])
+    await assert.rejects(ada.conversations.start({ body: other }), { code: 'conversation_exists', status: 409 })
   assert.equal(await begin(ada, body), conversation_id)
   await rest(ada, conversation_id)
+})
+
+test('a title that is taken away gives its place to the usual one, and no filter finds all', async () => {
+  const id = await begin(ada, { title: 'Mine' })
+  const given = await ada.conversations.update({ params: { id }, body: { public: true } })
+  assert.equal(given.title, 'Mine')
+  const taken = await ada.conversations.update({ params: { id }, body: { title: null } })
+  assert.match(taken.title ?? '', /^Conversation [0-9a-f]{5}$/)
+  const found = await ada.conversations.search({ query: { title__contains: '', limit: 1 } })
+  assert.equal(found.items[0]?.id, id)
 })

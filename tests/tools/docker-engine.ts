@@ -4,12 +4,13 @@
  * tests ask no registry.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { access, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Engine, openEngine } from '@parley/sandbox/docker/engine'
+import { busybox, busyboxRoot, hostRoot, which } from './image-root.ts'
 
 export interface TestingEngine {
   engine: Engine
@@ -28,23 +29,12 @@ const run = promisify(execFile)
 const upMs = 30_000
 const downMs = 15_000
 
-const programs =
-  'sh bash git rg awk base64 basename cat chmod cp cut date diff dirname dd env expr false find grep head hostname id kill ln ls mkdir mkfifo mktemp mount mv printf ps pwd readlink rm rmdir sed seq setsid sleep sort stat stty tail tee test timeout touch tr true uname uniq unshare wc whoami xargs yes'
-
 /** Why this machine cannot run one; undefined when it can. */
 export async function engineLacks(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'needs Linux'
   if (process.getuid?.() !== 0) return 'needs root'
   if ((await which('dockerd')) === undefined) return 'dockerd is not installed (package docker.io)'
   return undefined
-}
-
-/** A BusyBox without libraries. */
-export async function busybox(): Promise<string | undefined> {
-  const path = await which('busybox')
-  if (path === undefined) return undefined
-  const { stdout } = await run('ldd', [path]).catch(() => ({ stdout: '' }))
-  return stdout.includes('=>') ? undefined : path
 }
 
 export async function startEngine(): Promise<TestingEngine> {
@@ -59,7 +49,7 @@ export async function startEngine(): Promise<TestingEngine> {
   }
   try {
     await answering(engine, daemon)
-    const image = await importImage(engine, folder, 'parley-test/host:1', hostRoot)
+    const image = await importImage(engine, folder, 'parley-test/host:1', hostRoot())
     const small = (await busybox()) === undefined ? undefined : 'parley-test/busybox:1'
     if (small !== undefined) await importImage(engine, folder, small, busyboxRoot)
     return { engine, host, image, busyboxImage: small, filesOf: (name) => filesOf(engine, name), stop }
@@ -129,43 +119,4 @@ async function filesOf(engine: Engine, image: string): Promise<Buffer> {
   for await (const part of await container.export()) parts.push(part as Buffer)
   await container.remove()
   return Buffer.concat(parts)
-}
-
-/** Programs of this machine with their libraries, and homes as images have them. */
-async function hostRoot(root: string): Promise<void> {
-  await mkdir(join(root, 'root', 'of-the-image'), { recursive: true })
-  await mkdir(join(root, 'home', 'of-the-image'))
-  const found = await Promise.all(programs.split(' ').map(async (name) => [name, await which(name)] as const))
-  const libraries = new Set<string>()
-  for (const [name, path] of found) {
-    if (path === undefined) continue
-    const { stdout } = await run('ldd', [path]).catch(() => ({ stdout: '' }))
-    for (const library of stdout.match(/\/\S+/g) ?? []) libraries.add(library)
-    await copyFile(await realpath(path), join(root, 'bin', name))
-  }
-  for (const library of libraries) {
-    await mkdir(join(root, dirname(library)), { recursive: true })
-    await copyFile(library, join(root, library))
-  }
-}
-
-async function busyboxRoot(root: string): Promise<void> {
-  await copyFile((await busybox()) ?? '', join(root, 'bin', 'busybox'))
-  const { stdout } = await run(join(root, 'bin', 'busybox'), ['--list'])
-  for (const applet of stdout.trim().split('\n'))
-    if (applet !== 'busybox') await symlink('busybox', join(root, 'bin', applet))
-}
-
-async function which(name: string): Promise<string | undefined> {
-  for (const folder of [...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/sbin']) {
-    const path = join(folder, name)
-    if (
-      await access(path).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path
-  }
-  return undefined
 }

@@ -31,6 +31,7 @@ export async function openConformanceWorld(
   dialect: DialectName,
   open: (account: Account) => Forge,
   installations: string[] | null,
+  { clonePath = '/acme/widgets.git', ...knows }: Partial<ForgeWorld['knows'] & { clonePath: string }> = {},
 ): Promise<ForgeWorld> {
   const server = await openForgeServer({
     dialect,
@@ -44,11 +45,13 @@ export async function openConformanceWorld(
     unfilled: Object.fromEntries(numbered(120, 'acme/part-').map((name) => [name, adas])),
   })
   return {
-    host: server.url,
+    host: server.host,
     token: 'token-of-ada',
     installations,
+    cloneUrl: `${server.host}${clonePath}`,
+    knows: { stars: true, pushes: true, issues: true, strangers: true, ...knows },
     open: (account) =>
-      open({ host: server.url, token: 'token-of-ada', fetch, signal: AbortSignal.timeout(10_000), ...account }),
+      open({ host: server.host, token: 'token-of-ada', fetch, signal: AbortSignal.timeout(10_000), ...account }),
     comments: () => server.world.comments,
     breakWith: (fault) => (server.fault = fault),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

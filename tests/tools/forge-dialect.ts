@@ -22,7 +22,12 @@ export interface RestAnswer {
 
 /** How one kind of forge says what the world holds. */
 export interface Dialect {
-  prefix: string
+  /** What comes before everything else in the paths of this forge, such as an organisation. */
+  base: string
+  /** The path that the routes know; undefined when the request is none of the REST interface. */
+  rest: (path: string) => string | undefined
+  /** A path of git as `/owner/name` and what follows. */
+  git: (path: string) => string
   answer: (call: RestCall) => Promise<RestAnswer>
 }
 
@@ -32,10 +37,19 @@ export type RouteTable = [method: string, path: RegExp, route: Route][]
 
 export const ok = (body: unknown, headers: Record<string, string> = {}): RestAnswer => ({ status: 200, body, headers })
 
+/** How the paths of a forge are read when they are not `prefix` and what the routes say. */
+export type Paths = Pick<Dialect, 'base' | 'rest' | 'git'>
+
+const below = (prefix: string): Paths => ({
+  base: '',
+  rest: (path) => (path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined),
+  git: (path) => path,
+})
+
 /** Finds the route; a repository that the caller may not read is as absent as one that is not there. */
-export function dialect(prefix: string, routes: RouteTable, absent: (call: RestCall) => RestAnswer): Dialect {
+export function dialect(paths: string | Paths, routes: RouteTable, absent: (call: RestCall) => RestAnswer): Dialect {
   return {
-    prefix,
+    ...(typeof paths === 'string' ? below(paths) : paths),
     async answer(call) {
       for (const [method, path, route] of routes) {
         const found = path.exec(call.path)

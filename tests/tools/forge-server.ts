@@ -1,13 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { azureRest } from './azure-rest.ts'
 import { branchesOf } from './bare-repository.ts'
+import { bitbucketCloudRest } from './bitbucket-cloud-rest.ts'
+import { bitbucketServerRest } from './bitbucket-server-rest.ts'
 import type { HostedRepository, World } from './forge-world.ts'
 import { type GitServer, type GitServerSetup, openGitServer } from './git-server.ts'
 import { giteaRest } from './gitea-rest.ts'
 import { githubRest } from './github-rest.ts'
 import { gitlabRest } from './gitlab-rest.ts'
 
-const dialects = { gitea: giteaRest, github: githubRest, gitlab: gitlabRest }
+const dialects = {
+  azure: azureRest,
+  bitbucketCloud: bitbucketCloudRest,
+  bitbucketServer: bitbucketServerRest,
+  gitea: giteaRest,
+  github: githubRest,
+  gitlab: gitlabRest,
+}
 export type DialectName = keyof typeof dialects
 
 /** What goes wrong with REST requests: a status, no answer at all, a page of a proxy, or a move to another address. */
@@ -18,6 +28,8 @@ export type Fault =
   | { kind: 'moved'; to: string }
 
 export interface ForgeServer extends GitServer {
+  /** What a client takes for the address of the forge. */
+  host: string
   world: World
   /** Takes the place of each REST answer while it is set. */
   fault: Fault | null
@@ -35,20 +47,24 @@ export async function openForgeServer({
   unfilled = {},
   ...setup
 }: ForgeServerSetup): Promise<ForgeServer> {
-  const { prefix, answer } = dialects[dialect]
+  const { base, rest, git: gitPath, answer } = dialects[dialect]
   const users = [...(setup.token === undefined ? [] : ['ada']), ...Object.keys(setup.users ?? {})]
   const world: World = { users, repositories: { ...setup.repositories, ...unfilled }, comments: [], pulls: [] }
   const git: GitServer = await openGitServer(setup, async (request, response, login) => {
     const url = new URL(request.url ?? '/', git.url)
-    if (!url.pathname.startsWith(`${prefix}/`)) return false
+    const path = rest(url.pathname)
+    if (path === undefined) {
+      request.url = `${gitPath(url.pathname)}${url.search}`
+      return false
+    }
     if (server.fault !== null) return fail(response, server.fault)
     const said = await answer({
       method: request.method ?? 'GET',
-      path: url.pathname.slice(prefix.length),
+      path,
       query: url.searchParams,
       body: await bodyOf(request),
       login,
-      url: git.url,
+      url: `${git.url}${base}`,
       world,
       branchesOf: (repository) => branchesOf(git.repositories[repository] ?? ''),
     })
@@ -56,7 +72,7 @@ export async function openForgeServer({
     response.end(JSON.stringify(said.body))
     return true
   })
-  const server: ForgeServer = Object.assign(git, { world, fault: null })
+  const server: ForgeServer = Object.assign(git, { host: `${git.url}${base}`, world, fault: null })
   return server
 }
 

@@ -29,6 +29,8 @@ export interface House extends AsyncDisposable {
 
 export interface HouseSetup {
   scripts: Record<string, { turns: object[]; [field: string]: unknown }>
+  /** Answers to requests outside the scripts. */
+  side?: object[]
   repositories?: Record<string, HostedRepository>
   /** Repositories that the forge lists, and cannot give. */
   unfilled?: Record<string, HostedRepository>
@@ -40,6 +42,7 @@ export interface HouseSetup {
 
 export async function openHouse({
   scripts,
+  side = [],
   repositories = {},
   unfilled = {},
   privateHosts: more = [],
@@ -47,7 +50,7 @@ export async function openHouse({
   clock = systemClock,
 }: HouseSetup): Promise<House> {
   await using opened = new AsyncDisposableStack()
-  const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
+  const llm = opened.use(await openScriptedLlm({ ...scriptOf(scripts), side: [...side, noTitle] }))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
   const privateHosts = [...[llm.url, forge.url].map((url) => new URL(url).host), ...more]
   const server = opened.use(await openTestServer({ privateHosts, env: { ...oftenAsked, ...env }, clock }))
@@ -58,7 +61,18 @@ export async function openHouse({
   return { server, llm, forge, ada, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-export const scriptOf = (scripts: HouseSetup['scripts']): Script => ({ model: 'scripted-1', turns: [], scripts })
+/** The question for a title has no answer: the first line of a message is the title. */
+const noTitle = {
+  when: { system: 'name conversations', noTools: true },
+  fault: { type: 'status', status: 401, times: -1 },
+}
+
+export const scriptOf = (scripts: HouseSetup['scripts']): Script => ({
+  model: 'scripted-1',
+  turns: [],
+  scripts,
+  side: [noTitle],
+})
 
 export async function useModel(person: Parley, url: string): Promise<void> {
   const model = { llm_model: 'openai-compatible/scripted-1', llm_base_url: `${url}/v1`, llm_api_key: llmKey }

@@ -13,6 +13,7 @@ export type Script = Record<string, unknown>
 export interface LoggedRequest {
   n: number
   conv: string
+  kind: 'turn' | 'side' | 'after' | 'error'
   wire: 'chat' | 'responses' | 'messages' | 'gemini'
   status: number
   fault?: string
@@ -31,6 +32,7 @@ export interface LoggedRequest {
 export interface ScriptedLlm extends AsyncDisposable {
   /** Without a path. */
   url: string
+  /** But for questions that no script answers, such as those for a title: they come beside everything. */
   log(): Promise<{ requests: LoggedRequest[]; summary: Record<string, unknown> }>
   /** The body of the n-th request, as text. */
   body(n: number): Promise<string>
@@ -60,7 +62,10 @@ export async function openScriptedLlm(script: Script): Promise<ScriptedLlm> {
   }
   return {
     url,
-    log: async () => JSON.parse(await call('/log')),
+    async log() {
+      const { requests, ...rest } = JSON.parse(await call('/log')) as Awaited<ReturnType<ScriptedLlm['log']>>
+      return { ...rest, requests: requests.filter(({ kind, status }) => kind !== 'side' || status !== 401) }
+    },
     body: (n) => call(`/log/${n}/body`),
     setScript: async (next) => void (await call('/script', { method: 'PUT', body: JSON.stringify(next) })),
     clear: async () => void (await call('/log', { method: 'DELETE' })),

@@ -1,5 +1,4 @@
 import type { Usage } from '@parley/contract/events'
-import type { AgentKind } from './kinds.ts'
 
 /** One piece of work for a sub-agent. */
 export interface ChildTask {
@@ -7,7 +6,10 @@ export interface ChildTask {
   key: string
   title: string
   prompt: string
-  agent: AgentKind
+  /** Of the built-in kinds, or the name of a definition. */
+  agent: string
+  /** The id of a sub-agent that worked before and is given more; null: a new one. */
+  continues: string | null
   /** US dollars it may spend at most; null: no limit. */
   budget: number | null
 }
@@ -21,7 +23,7 @@ export interface ChildReport {
   /** Why it did not finish, for people. */
   reason: string | null
   model: string
-  /** What it and those it started have used. `cost` in US dollars; null when no price is known. */
+  /** What it and those it started have used for this task. `cost` in US dollars; null when no price is known. */
   usage: Usage
   cost: number | null
 }
@@ -30,7 +32,8 @@ export interface ChildReport {
 export interface Children {
   /**
    * Starts it unless it is at work, and resolves when it rests. When the signal is aborted because of an interrupt it is
-   * interrupted too, and the report comes within 1.5 s; for any other reason it is left at work, and this rejects.
+   * interrupted too, and the report comes within 1.5 s; when the parent is paused it is paused too, and this rejects: asked
+   * again for the same work it goes on. For any other reason it is left at work, and this rejects.
    * `waits` is called each time it begins to wait for a person.
    */
   work(task: ChildTask, signal: AbortSignal, waits: (id: string) => void): Promise<ChildReport>

@@ -98,7 +98,7 @@ test('a sub-agent that cannot be started is told of beside those that could', as
   const [text] = seen.content
   assert.equal(
     text?.type === 'text' && text.text,
-    '## this (not started: no room)\n\n## that (error: out of steps)\nIt said nothing.',
+    '## this (not started: no room)\n\n## that (error: out of steps)\nid: child of 1\nIt said nothing.',
   )
   assert.equal(seen.is_error, false)
 })

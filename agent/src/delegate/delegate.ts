@@ -4,7 +4,7 @@ import { Interrupted } from '../loop/stop.ts'
 import { cutMiddle, observed } from '../tools/observation.ts'
 import type { Tool, ToolContext } from '../tools/tool.ts'
 import type { ChildReport, Children } from './children.ts'
-import { agentKinds, type AgentKind } from './kinds.ts'
+import { agentKinds } from './kinds.ts'
 
 /*
  * Work for sub-agents. Each has a conversation of its own; the call ends when all of them rest, and what they say last is its
@@ -16,28 +16,33 @@ const mostTasks = 5
 const textLimit = 40_000
 const titleLength = 80
 
-const kinds = Object.keys(agentKinds) as [AgentKind, ...AgentKind[]]
-const input = z.object({
-  tasks: z
-    .array(
-      z.object({
-        task: z.string().min(1).max(50_000).describe('All it must know, and what to report.'),
-        title: z.string().max(200).optional(),
-        agent: z.enum(kinds).optional().describe('explorer: reads only.'),
-      }),
-    )
-    .min(1)
-    .max(mostTasks),
-})
-type Input = z.infer<typeof input>
+const inputOf = (agents: readonly string[]) =>
+  z.object({
+    tasks: z
+      .array(
+        z.object({
+          task: z.string().min(1).max(50_000).describe('All it must know, and what to report.'),
+          title: z.string().max(200).optional(),
+          agent: z
+            .enum([...Object.keys(agentKinds), ...agents])
+            .optional()
+            .describe('explorer: reads only.'),
+          id: z.string().max(64).optional().describe('Of a sub-agent: it goes on with this.'),
+        }),
+      )
+      .min(1)
+      .max(mostTasks),
+  })
+type Input = z.infer<ReturnType<typeof inputOf>>
 
-export function delegate(children: Children): Tool<typeof input> {
+/** `agents`: names of definitions beside the built-in kinds. */
+export function delegate(children: Children, agents: readonly string[] = []): Tool<ReturnType<typeof inputOf>> {
   return {
     name: 'delegate',
     aliases: ['DelegateTool', 'TaskTool', 'task', 'sub_agent', 'spawn_agent'],
     description:
       'Gives independent parts of the work to sub-agents, side by side, in this workspace. They see nothing of this conversation; you get their last words.',
-    input,
+    input: inputOf(agents),
     actionKind: 'DelegateAction',
     observationKind: kind,
     readOnly: false,
@@ -60,12 +65,12 @@ async function work(
   const budget = left === null ? null : left / tasks.length
   const titles = tasks.map(titleOf)
   const reports = await Promise.all(
-    tasks.map(async ({ task, agent = 'general' }, at) => {
+    tasks.map(async ({ task, agent = 'general', id: continues = null }, at) => {
       const title = titles[at] ?? ''
       const waits = (id: string) =>
         call.notice('sub_agent_waits', `“${title}” (conversation ${id}) waits for a confirmation.`)
       const report = await attempt(
-        children.work({ key: `${call.id}/${at}`, title, prompt: task, agent, budget }, signal, waits),
+        children.work({ key: `${call.id}/${at}`, title, prompt: task, agent, budget, continues }, signal, waits),
       )
       if (typeof report !== 'string') call.charge(accountOf(report))
       onOutput(`${title}: ${typeof report === 'string' ? 'failed' : report.status}\n`)
@@ -88,7 +93,7 @@ function told(titles: readonly string[], reports: readonly (ChildReport | string
     const title = titles[at] ?? ''
     if (typeof report === 'string') return `## ${title} (not started: ${report})`
     const why = report.reason === null ? '' : `: ${report.reason}`
-    const heading = `## ${title} (${report.status}${why})`
+    const heading = `## ${title} (${report.status}${why})\nid: ${report.id}`
     return `${heading}\n${cutMiddle(report.response ?? 'It said nothing.', limit)}`
   })
   const facts = reports.map((report, at) => {
@@ -107,12 +112,13 @@ function titleOf({ title, task }: Input['tasks'][number]): string {
 
 /** Other makers' ways to say it: one task with `prompt`, or `tasks` as an object of names and texts. */
 function repair(given: Record<string, unknown>): Record<string, unknown> {
-  const { tasks, prompt, task, description, subagent_type, agent } = given
+  const { tasks, prompt, task, description, subagent_type, agent, resume } = given
   const text = prompt ?? task
   if (tasks === undefined && typeof text === 'string') {
     const explores = /explore|read|search|research/i.test(String(subagent_type ?? agent ?? ''))
     const title = typeof description === 'string' ? { title: description } : {}
-    return { tasks: [{ task: text, ...title, ...(explores ? { agent: 'explorer' } : {}) }] }
+    const id = typeof resume === 'string' && resume !== '' ? { id: resume } : {}
+    return { tasks: [{ task: text, ...title, ...id, ...(explores ? { agent: 'explorer' } : {}) }] }
   }
   if (tasks === null || typeof tasks !== 'object' || Array.isArray(tasks)) return given
   return { tasks: Object.entries(tasks).map(([title, one]) => ({ title, task: String(one) })) }

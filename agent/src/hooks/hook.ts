@@ -1,8 +1,10 @@
-import type { HookEvent } from '@parley/contract/hook-config'
+import type { HookDefinition, HookEvent } from '@parley/contract/hook-config'
+import type { Ran } from './command.ts'
 
 /*
- * Hooks are commands of the user or the repository that run in the sandbox at set moments. A command is given one JSON object
- * on its standard input; its exit code and what it prints say what follows. `docs/agent.md` has the protocol.
+ * Hooks are commands of the user or the repository that run in the sandbox at set moments, or questions to a model. A command
+ * is given one JSON object on its standard input; its exit code and what it prints say what follows. A model is shown the same
+ * object and answers with what a command would print. `docs/agent.md` has the protocol.
  */
 
 export type Moment = HookEvent
@@ -32,6 +34,12 @@ export interface Facts {
   stopHookActive?: boolean
   metadata?: Record<string, unknown>
 }
+
+/** Asks a model what a hook of kind `prompt` or `agent` asks. `moment`: the hook's name where it has one. */
+export type Judge = (
+  asked: { hook: HookDefinition; moment: string; input: Record<string, unknown> },
+  signal: AbortSignal,
+) => Promise<Ran>
 
 /** What all hooks of a moment said. */
 export interface Fired {

@@ -3,7 +3,7 @@ import type { HookConfig, HookDefinition } from '@parley/contract/hook-config'
 import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import { runHook, type Ran } from './command.ts'
-import { blocking, eventTypes, type Facts, type Fired, type Hooks, type Moment } from './hook.ts'
+import { blocking, eventTypes, type Facts, type Fired, type Hooks, type Judge, type Moment } from './hook.ts'
 import { matches } from './matcher.ts'
 import { verdictOf, type Verdict } from './verdict.ts'
 
@@ -15,8 +15,12 @@ export interface HookParts {
   workingDir: string
   clock: Clock
   write: (event: NewEvent) => void
+  /** Asks a model; never rejects. */
+  judge: Judge
 }
 
+/** Hooks of one moment that a model judges: repositories bring hooks, and a model costs money. */
+const mostJudged = 5
 /** Hooks that are not waited for and still run. */
 const mostUnwaited = 8
 /** Characters of a hook's input that its event repeats. */
@@ -30,8 +34,10 @@ export function openHooks(parts: HookParts): Hooks {
     async fire(moment, facts, signal) {
       const fired: Fired = { blocked: null, context: [] }
       const input = inputOf(parts, moment, facts)
+      let judged = 0
       for (const hook of chosen(parts.config, moment, facts.toolName ?? null)) {
-        const one = { parts, moment, facts, hook, input }
+        if (hook.type !== 'command') judged += 1
+        const one = { parts, moment, facts, hook, input, beyond: judged > mostJudged }
         if (hook.async) {
           start(one, unwaited)
           continue
@@ -54,6 +60,8 @@ interface One {
   facts: Facts
   hook: HookDefinition
   input: Record<string, unknown>
+  /** More than are asked at one moment. */
+  beyond: boolean
 }
 
 const chosen = (config: HookConfig, moment: Moment, tool: string | null): HookDefinition[] =>
@@ -70,18 +78,26 @@ async function execute(one: One, signal: AbortSignal): Promise<Verdict> {
   return verdict
 }
 
+const nothing: Ran = { code: null, stdout: '', stderr: '', error: null }
+
 /** Told at its start, for the run may be over at its end; ended when its own time is up. */
 function start(one: One, unwaited: { running: number }): void {
-  const none: Ran = { code: null, stdout: '', stderr: '', error: null }
   const full = unwaited.running >= mostUnwaited
   const error = full ? `Not started: ${mostUnwaited} hooks that nobody waits for still run.` : null
-  one.parts.write({ ...told(one, { ...none, error }), success: !full, blocked: false, async: true })
+  one.parts.write({ ...told(one, { ...nothing, error }), success: !full, blocked: false, async: true })
   if (full) return
   unwaited.running += 1
   void run(one, new AbortController().signal).finally(() => (unwaited.running -= 1))
 }
 
-async function run({ parts, moment, facts, hook, input }: One, signal: AbortSignal): Promise<Ran> {
+async function run(one: One, signal: AbortSignal): Promise<Ran> {
+  const { parts, hook, moment, input } = one
+  if (hook.type === 'command') return runCommand(one, signal)
+  if (one.beyond) return { ...nothing, error: `Not asked: a model judges ${mostJudged} hooks of one moment at most.` }
+  return parts.judge({ hook, moment: hook.name ?? moment, input }, signal)
+}
+
+async function runCommand({ parts, moment, facts, hook, input }: One, signal: AbortSignal): Promise<Ran> {
   const { conversation, workingDir, clock } = parts
   const facing = {
     PROJECT_DIR: workingDir,
@@ -95,7 +111,7 @@ async function run({ parts, moment, facts, hook, input }: One, signal: AbortSign
   try {
     const hands = await parts.hands(signal)
     const command = {
-      command: hook.command,
+      command: hook.command ?? '',
       env,
       cwd: workingDir,
       stdin: JSON.stringify(input),
@@ -127,7 +143,7 @@ const told = ({ moment, hook, facts, input }: One, { code, stdout, stderr, error
   kind: 'HookExecutionEvent' as const,
   source: 'hook' as const,
   hook_event_type: eventTypes[moment],
-  hook_command: hook.command,
+  hook_command: hook.command ?? hook.prompt ?? '',
   hook_name: hook.name ?? null,
   tool_name: facts.toolName ?? null,
   action_id: facts.actionId ?? null,

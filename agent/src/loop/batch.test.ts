@@ -47,11 +47,12 @@ test('calls that need the same thing wait for each other, first come first serve
   assert.ok(order.indexOf('c+') < order.indexOf('slow-'))
 })
 
-test('live output comes at once, then in pieces with their place, and a flood is thinned, not kept', async () => {
+test('live output comes soon, then in pieces with their place, and a flood is thinned, not kept', async () => {
   const log = memoryLog(clock)
   log.arrive(userMessage('Go.'))
   const act = actTool(async (_name, { onOutput }) => {
     onOutput('first')
+    await clock.sleep(40)
     for (let i = 0; i < 100; i += 1) onOutput('x'.repeat(1000))
     onOutput('last')
     return 'ok'
@@ -64,4 +65,20 @@ test('live output comes at once, then in pieces with their place, and a flood is
   const last = pieces.at(-1)
   assert.ok(last?.content.endsWith('last') && last.offset + last.content.length === 100_009)
   assert.ok(pieces.every((piece) => piece.content.length <= 16 * 1024) && pieces.length < 10)
+})
+
+test('of a call that is over at once nothing is shown before its result', async () => {
+  const log = memoryLog(clock)
+  log.arrive(userMessage('Go.'))
+  const act = actTool(async (_name, { onOutput }) => {
+    onOutput('all of it')
+    return 'all of it'
+  })
+  await run(
+    testRun({ log, model: scriptedModel([calls(['act', { name: 'a' }]), says('ok')], { clock }), tools: [act] }),
+  )
+  assert.deepEqual(
+    log.deltas.filter(({ kind }) => kind === 'ToolOutputDelta'),
+    [],
+  )
 })

@@ -8,7 +8,7 @@ import { agentError, blockedActionsKey, hookNote, stateUpdate, type EventOf } fr
 import { RunFailed } from './failure.ts'
 import { charged } from './limits.ts'
 import { liveOutput } from './live.ts'
-import { Interrupted, over } from './stop.ts'
+import { Interrupted, over, PauseRequested } from './stop.ts'
 import type { Work } from './work.ts'
 
 /** A call whose action is durable. */
@@ -25,9 +25,15 @@ interface Batch {
   failures: RunFailed[]
   /** What was spent for each call, to be stored with its result. */
   charges: Map<Ready, NewEvent[]>
+  /** A call was left open by a pause: those after it do not begin. */
+  paused: boolean
 }
 
 const graceMs = 2_000
+
+/** In the place of a result: the run was paused, and the call stays open for the next run to take it up. */
+const leftOpen = Symbol('left open')
+type Result = NewEvent | typeof leftOpen
 
 /** A tool that says it needs no sandbox never looks at this. */
 const noHands = {} as Hands
@@ -37,15 +43,15 @@ const noHands = {} as Hands
  * the order of the calls, each as soon as it and all before it are there. An interrupt gives running tools 2 s to answer.
  */
 export async function execute(work: Work, calls: Ready[], signal: AbortSignal): Promise<void> {
-  const batch: Batch = { signal, failures: [], charges: new Map() }
+  const batch: Batch = { signal, failures: [], charges: new Map(), paused: false }
   const results = schedule(calls, work.policy.toolConcurrency, (call) => resultOf(work, call, batch))
   const done: NewEvent[] = []
   for (const [at, call] of calls.entries()) {
     const result = await results[at]
     if (signal.aborted && !(signal.reason instanceof Interrupted)) throw signal.reason
-    if (result === undefined || !work.journal.state.open.has(call.action.tool_call_id)) continue
-    work.journal.write(...(batch.charges.get(call) ?? []), result)
-    done.push(result)
+    if (result === undefined || result === leftOpen || !work.journal.state.open.has(call.action.tool_call_id)) continue
+    // As it is kept: with what is secret hidden, for hooks may tell a model.
+    done.push(...work.journal.write(...(batch.charges.get(call) ?? []), result).slice(-1))
   }
   await afterwards(work, calls, done, signal)
   if (batch.failures[0] !== undefined) throw batch.failures[0]
@@ -53,7 +59,7 @@ export async function execute(work: Work, calls: Ready[], signal: AbortSignal): 
 }
 
 /** First come, first served: a call waits for the earlier ones that share a resource, then for a free place. */
-function schedule(calls: Ready[], places: number, run: (call: Ready) => Promise<NewEvent>): Promise<NewEvent>[] {
+function schedule(calls: Ready[], places: number, run: (call: Ready) => Promise<Result>): Promise<Result>[] {
   const holders = new Map<string, Promise<unknown>>()
   const queue: (() => void)[] = []
   let free = Math.max(1, places)
@@ -79,11 +85,12 @@ function schedule(calls: Ready[], places: number, run: (call: Ready) => Promise<
 }
 
 /** Never rejects: whatever happens becomes the call's one result. Only a run that is handed back stores none. */
-async function resultOf(work: Work, call: Ready, batch: Batch): Promise<NewEvent> {
+async function resultOf(work: Work, call: Ready, batch: Batch): Promise<Result> {
   const { proposal, action } = call
   const { signal, failures } = batch
   if (proposal.error !== null) return agentError(action, proposal.error, 'agent_action')
   if (signal.aborted) return agentError(action, 'The user interrupted the run before this action started.', 'unknown')
+  if (batch.paused) return agentError(action, 'Not executed: the run was paused before this action started.', 'unknown')
   if (failures.length > 0) return agentError(action, 'Not executed: there is no sandbox.', 'internal')
   let hands: Hands
   try {
@@ -131,14 +138,14 @@ async function afterwards({ hooks, journal }: Work, calls: Ready[], done: NewEve
   if (context.length > 0) journal.write(hookNote(context))
 }
 
-async function perform(work: Work, call: Ready, hands: Hands, batch: Batch): Promise<NewEvent> {
+async function perform(work: Work, call: Ready, hands: Hands, batch: Batch): Promise<Result> {
   const { action, proposal, edit } = call
-  const { signal } = batch
+  const { tool, input } = proposal as Extract<Proposal, { error: null }>
+  const signal = tool.resumes === true ? AbortSignal.any([batch.signal, work.pause.signal]) : batch.signal
   const { journal, clock } = work
   const names = { tool_call_id: action.tool_call_id, action_id: action.id }
   const live = liveOutput(journal.log, clock, names)
   try {
-    const { tool, input } = proposal as Extract<Proposal, { error: null }>
     const context = {
       hands,
       workingDir: work.workingDir,
@@ -154,6 +161,10 @@ async function perform(work: Work, call: Ready, hands: Hands, batch: Batch): Pro
     return { kind: 'ObservationEvent', source: 'environment', tool_name: tool.name, ...names, observation, ...told }
   } catch (error) {
     live.end()
+    if (signal.reason instanceof PauseRequested) {
+      batch.paused = true
+      return leftOpen
+    }
     if (error instanceof SandboxGone) work.hands.lost()
     const cause = error instanceof Error ? error.message : String(error)
     if (signal.aborted) return agentError(action, `The user interrupted this action. ${outcomeUnknown}`, 'unknown')

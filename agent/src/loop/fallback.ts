@@ -19,7 +19,7 @@ export async function withFallbacks(work: Work, asking: Omit<Asking, 'model'>, s
   const models = inOrder([work.model, ...work.fallbacks], work.clock)
   for (const [at, model] of models.entries()) {
     // The first one was checked when the turn began.
-    if (model !== work.model) checkBudget(work, model, expectedUsage(work))
+    if (model !== work.model) checkBudget(work, model, expectedUsage(work.journal))
     try {
       return await withRetries(work, { ...asking, model }, signal)
     } catch (error) {

@@ -1,8 +1,9 @@
-import type { Usage } from '@parley/contract/events'
+import { type Usage, warning } from '@parley/contract/events'
 import type { Model } from '../model/model.ts'
 import type { Spent } from '../tools/tool.ts'
 import type { NewOf } from './events.ts'
 import { RunFailed } from './failure.ts'
+import type { Journal } from './journal.ts'
 import type { State } from './state.ts'
 import type { Work } from './work.ts'
 
@@ -13,7 +14,7 @@ export function checkLimits(work: Work): void {
   if (state.iterations >= policy.maxIterations) {
     throw new RunFailed('MaxIterationsReached', `The limit of ${policy.maxIterations} steps is reached.`, 'config')
   }
-  checkBudget(work, work.model, expectedUsage(work))
+  checkBudget(work, work.model, expectedUsage(work.journal))
   if (policy.maxBudget !== null && state.spent >= 0.8 * policy.maxBudget && !state.budgetWarned)
     noticeBudget(work, state, policy.maxBudget)
 }
@@ -35,9 +36,9 @@ export function checkBudget(work: Work, model: Model, usage: Usage): void {
 }
 
 /** What the next call will probably use: the known prompt and what was added, and an answer of the usual length. */
-export function expectedUsage({ journal }: Work): Usage {
-  const { lastUsage, modelCalls, completionTokens } = journal.state
-  const whole = Math.ceil(journal.view.characters / 4)
+export function expectedUsage({ state, view }: Pick<Journal, 'state' | 'view'>): Usage {
+  const { lastUsage, modelCalls, completionTokens } = state
+  const whole = Math.ceil(view.characters / 4)
   const none = { cache_write_tokens: 0, reasoning_tokens: 0 }
   if (lastUsage === null) return { ...none, prompt_tokens: whole, completion_tokens: 0, cache_read_tokens: 0 }
   const prompt = Math.max(lastUsage.prompt_tokens, Math.min(whole, lastUsage.prompt_tokens * 2))
@@ -62,12 +63,12 @@ export const charged = ({ usageId, id, model, usage, cost }: Spent): NewOf<'LLMC
 
 function noticePrice({ journal }: Work, model: Model): void {
   const detail = `No price is known for ${model.name}, so the budget cannot be kept. Set the cost per token in the LLM settings.`
-  journal.write({ kind: 'NoticeEvent', source: 'environment', code: 'price_unknown', detail, level: 'warning' })
+  journal.write(warning('price_unknown', detail))
 }
 
 function noticeBudget({ journal }: Work, { spent }: State, most: number): void {
   const detail = `${dollars(spent)} of the budget of ${dollars(most)} are spent.`
-  journal.write({ kind: 'NoticeEvent', source: 'environment', code: 'budget_warning', detail, level: 'warning' })
+  journal.write(warning('budget_warning', detail))
 }
 
 const nextCall = (cost: number | null) => (cost === null ? '' : `, and the next call would cost about ${dollars(cost)}`)

@@ -5,42 +5,44 @@ import { over } from './stop.ts'
 /** Output of one call on its way to live viewers. */
 export interface Live {
   push(text: string): void
-  /** Sends what is left. */
+  /** Sends what is left, if any was sent: who saw the beginning sees the end too. */
   end(): void
 }
 
 const pieceLimit = 16 * 1024
 const apartMs = 50
+/** A call that is over by then has a result, which says it all. Nobody sees a delay as short. */
+const soonMs = 20
 
 /**
- * The first piece goes at once, the next ones at least 50 ms apart and at most 16 KiB long. When more comes than that, the
+ * The first piece goes soon, the next ones at least 50 ms apart and at most 16 KiB long. When more comes than that, the
  * newest is kept and the offset (in characters of the whole output) jumps: a viewer sees that something is missing.
  */
 export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string; action_id: string }): Live {
   let waiting = ''
   let offset = 0
+  let shown = false
   let resting = false
   const ended = new AbortController()
 
   const send = () => {
     if (waiting === '') return
+    shown = true
     log.publish({ kind: 'ToolOutputDelta', ...names, offset, content: waiting })
     offset += waiting.length
     waiting = ''
   }
-  const rest = () => {
+  const rest = (ms: number) => {
     resting = true
-    clock.sleep(apartMs, ended.signal).then(
+    clock.sleep(ms, ended.signal).then(
       () => {
         resting = false
-        if (waiting !== '') go()
+        if (waiting === '') return
+        send()
+        rest(apartMs)
       },
       () => {},
     )
-  }
-  const go = () => {
-    send()
-    rest()
   }
   return {
     push(text) {
@@ -49,11 +51,11 @@ export function liveOutput(log: Log, clock: Clock, names: { tool_call_id: string
         offset += waiting.length - pieceLimit
         waiting = waiting.slice(-pieceLimit)
       }
-      if (!resting) go()
+      if (!resting) rest(soonMs)
     },
     end() {
       ended.abort(over)
-      send()
+      if (shown) send()
     },
   }
 }

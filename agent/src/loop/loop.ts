@@ -9,7 +9,8 @@ import { mayEnd } from './closing.ts'
 import { expiredReason } from './confirm.ts'
 import { agentError, type NewOf } from './events.ts'
 import { failureEvent } from './failure.ts'
-import { openJournal, type Journal } from './journal.ts'
+import { openJournal } from './journal.ts'
+import { judgeOf } from './judge.ts'
 import { closeSession, openSession } from './session.ts'
 import { inStage, type OpenCall, owed } from './state.ts'
 import { Interrupted, PauseRequested } from './stop.ts'
@@ -153,7 +154,7 @@ function prepare(options: RunOptions): Work {
   journal.state.spent += spentBeside
   const tools = toolset(options.tools, policy)
   const hands = handsOf(options)
-  return {
+  const work: Work = {
     ...options,
     journal,
     tools,
@@ -166,21 +167,26 @@ function prepare(options: RunOptions): Work {
     fallbacks: options.fallbacks ?? [],
     logCompletions: options.logCompletions ?? null,
     way: options.way ?? noWay,
+    mask: options.mask ?? ((text) => text),
     baseCommit: options.baseCommit ?? null,
-    hooks: hooksOf(options, journal, hands),
+    hooks: null,
+    pause: new AbortController(),
     quietUpTo: { tokens: 0, events: 0 },
     random: options.random ?? Math.random,
     spentBeside,
     sinceSeq: options.sinceSeq ?? log.events.at(-1)?.seq ?? 0,
   }
+  work.hooks = hooksOf(options, work)
+  return work
 }
 
 const noWay: typeof fetch = () => Promise.reject(new Error('Services outside cannot be reached from here.'))
 
-function hooksOf({ hooks, cacheKey, workingDir, clock }: RunOptions, journal: Journal, hands: Work['hands']) {
+function hooksOf({ hooks, cacheKey, workingDir, clock }: RunOptions, work: Work) {
   if (!hooks) return null
-  const write = (event: NewEvent) => void journal.write(event)
-  return openHooks({ config: hooks, hands: hands.get, conversation: cacheKey, workingDir, clock, write })
+  const write = (event: NewEvent) => void work.journal.write(event)
+  const judge = judgeOf(work)
+  return openHooks({ config: hooks, hands: work.hands.get, conversation: cacheKey, workingDir, clock, write, judge })
 }
 
 function handsOf({ hands }: RunOptions): Work['hands'] {

@@ -140,15 +140,12 @@ const judged = (proposal: Proposal, verdict: RiskVerdict | undefined) =>
     ? { security_risk: proposal.risk }
     : { security_risk: verdict.level, ...(verdict.source === 'nobody' ? {} : { risk: verdict }) }
 
-/** These touch nothing but the conversation itself. */
-const harmless: ReadonlySet<string> = new Set(['finish', 'think', 'task_tracker'])
-
 /** Harmless calls alone are never asked about; one call that must be asked about makes the whole batch wait. */
 function needsConfirmation({ policy }: Work, verdicts: Verdicts): boolean {
   const executable = [...verdicts].filter((one): one is [Executable, RiskVerdict] => one[0].error === null)
-  if (executable.every(([{ tool }]) => harmless.has(tool.name))) return false
+  if (executable.every(([{ tool }]) => tool.harmless === true)) return false
   return executable.some(([{ tool, input, call }, { level }]) => {
     const planned = { toolName: tool.name, readOnly: tool.readOnly, input, call, risk: level }
-    return !harmless.has(tool.name) && policy.confirmation(planned) === 'ask'
+    return tool.harmless !== true && policy.confirmation(planned) === 'ask'
   })
 }

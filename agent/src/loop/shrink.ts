@@ -53,7 +53,7 @@ const store = ({ journal }: Work, condensed: Condensed) =>
 function asker(work: Work, { size }: Past, signal: AbortSignal): AskSummary {
   return async (other, messages, maxTokens) => {
     const model = other ?? work.model
-    const known = expectedUsage(work)
+    const known = expectedUsage(work.journal)
     const cached = other === null ? Math.min(size.tokens, known.cache_read_tokens) : 0
     const expected = { prompt_tokens: size.tokens, completion_tokens: maxTokens, cache_read_tokens: cached }
     checkBudget(work, model, { ...known, ...expected })

@@ -1,4 +1,4 @@
-import { Interrupted, onStop, orAborted, over } from './stop.ts'
+import { Interrupted, onStop, orAborted, over, PauseRequested } from './stop.ts'
 import type { Work } from './work.ts'
 
 /**
@@ -19,12 +19,17 @@ export async function step<T>(work: Work, body: (signal: AbortSignal) => Promise
   }
 }
 
-async function listen({ journal, sinceSeq }: Work, done: AbortSignal, stop: (reason: unknown) => void): Promise<void> {
+async function listen(
+  { journal, sinceSeq, pause }: Work,
+  done: AbortSignal,
+  stop: (reason: unknown) => void,
+): Promise<void> {
   try {
     while (!done.aborted) {
       await orAborted(journal.log.woken(done), done)
       if (done.aborted) return
       await journal.drain()
+      if (journal.state.pauseAsked > sinceSeq) pause.abort(new PauseRequested())
       if (journal.state.interruptAsked > sinceSeq) return stop(new Interrupted('The user interrupted the run.'))
     }
   } catch (error) {

@@ -6,6 +6,7 @@ import { systemClock as clock } from '@parley/store/clock'
 import { Fenced } from '../log.ts'
 import { actTool, calls, memoryLog, says, scriptedModel, testRun, userMessage } from '../testing.ts'
 import { finish } from '../tools/finish.ts'
+import type { Tool } from '../tools/tool.ts'
 import { run } from './loop.ts'
 import { HandedBack, Interrupted, PauseRequested } from './stop.ts'
 
@@ -152,4 +153,33 @@ test('a sandbox that ends during a call is asked for again by the next', async (
   assert.equal((await run(testRun({ log, model, tools: [act], hands }))).status, 'finished')
   assert.equal(asked, 2)
   assert.match(JSON.stringify(model.requests[1]?.messages), /out of memory.*outcome|took effect is unknown/)
+})
+
+test('a pause leaves a call open that can be taken up again, and what would come after it does not begin', async () => {
+  const log = memoryLog(clock)
+  log.arrive(userMessage('Go.'))
+  const begun: string[] = []
+  let release = false
+  const act = actTool(async (name) => (begun.push(name), name))
+  const wait: Tool = {
+    ...actTool(async (name, { call, signal }) => {
+      begun.push(`${name} ${call.id.length}`)
+      if (release) return 'waited'
+      setTimeout(() => log.arrive({ kind: 'PauseEvent', source: 'user' }), 20)
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }),
+    name: 'wait',
+    resumes: true,
+  }
+  const model = scriptedModel([calls(['wait', { name: 'w' }], ['act', { name: 'a' }]), says('Done.')], { clock })
+  const options = { log, model, tools: [wait, act] }
+  assert.equal((await run(testRun(options))).status, 'paused')
+  assert.deepEqual(begun, ['w 36'])
+  const results = log.stored.filter(({ kind }) => kind === 'ObservationEvent' || kind === 'AgentErrorEvent')
+  assert.match(JSON.stringify(results), /^\[\{[^[]*"tool_name":"act"[^[]*Not executed: the run was paused/)
+  release = true
+  log.arrive({ kind: 'ConversationStateUpdateEvent', source: 'user', key: 'run_requested', value: true })
+  assert.equal((await run(testRun(options))).status, 'finished')
+  assert.deepEqual(begun, ['w 36', 'w 36'], 'the same call again')
+  assert.match(JSON.stringify(model.requests[1]?.messages), /waited/)
 })

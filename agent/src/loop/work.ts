@@ -59,6 +59,8 @@ export interface RunOptions {
   fallbacks?: readonly Model[]
   /** Each call of the model is kept whole as an event, under a file name in this folder. Null: only its account. */
   logCompletions?: string | null
+  /** Hides secrets in what a model is shown that is not of the log. Nothing is hidden unless given. */
+  mask?: (text: string) => string
   /** How services outside are reached. Not at all unless given. */
   way?: typeof fetch
   /** 0 to 1, for the jitter of retries. */
@@ -79,6 +81,8 @@ export interface Work extends Required<Omit<RunOptions, 'tools' | 'log' | 'hands
     /** Only when somebody has asked for them already: nothing is started for their sake. */
     atHand(): Promise<Hands> | null
   }
+  /** Aborted when a pause is asked for: what can be taken up again later lets go then. */
+  pause: AbortController
   /** The condenser looks again when the next request is larger than this. */
   quietUpTo: { tokens: number; events: number }
 }

@@ -45,6 +45,10 @@ test('a later message is answered with what the demo can do, and a command in it
   assert.match(JSON.stringify(history.at(-1)), /run git status/)
   history.push(user('run `git log --oneline`'))
   assert.deepEqual(await run(history), ['git log --oneline'])
+  const began = performance.now()
+  history.push(user(`${'\n'.repeat(200_000)}and run: ls ${'\n'.repeat(200_000)}x`))
+  assert.deepEqual(await run(history), [])
+  assert.ok(performance.now() - began < 5_000, 'a message of nothing but space holds everything up')
 })
 
 test('a run that is taken over goes on where the history stands', async () => {

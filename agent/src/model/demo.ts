@@ -77,13 +77,17 @@ function next({ messages, tools }: ModelRequest, hasTerminal: boolean): Step {
 function followUp(message: Message | undefined, done: number): Step {
   if (done > 0) return { text: `Done; the output is above. ${abilities}`, command: null }
   const text = (message?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('\n')
-  const command = /^\s*`?run[:\s]+`?([^\n]*[^\n`\s])`?\s*$/im.exec(text)?.[1]
+  const command = text.split('\n').map(commandIn).find(Boolean)
   if (command !== undefined) return { text: `I run \`${command}\`.`, command }
   return {
     text: `I am still the demo model and cannot work that out: I only follow a script. ${abilities}\n\n${realModel}`,
     command: null,
   }
 }
+
+/** Of a line such as: run `ls -l`. Line by line, so that a message of nothing but space is read once and not over and over. */
+const commandIn = (line: string): string | undefined =>
+  /^`?run[:\s]+(.*)$/i.exec(line.trim())?.[1]?.trimStart().replace(/^`/, '').replace(/`$/, '').trim()
 
 const properties = ({ schema }: ToolDefinition) => (schema['properties'] ?? {}) as Record<string, unknown>
 

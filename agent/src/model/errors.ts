@@ -10,6 +10,8 @@ interface Failure {
   retryAfterMs: number | null
 }
 
+/** A page instead of an answer is looked at so far: taking its tags out takes time that grows with the square. */
+const longestPage = 20_000
 const longestDetail = 4096
 
 const overflow =
@@ -112,6 +114,7 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return text
+      .slice(0, longestPage)
       .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')
       .trim()

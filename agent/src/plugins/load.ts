@@ -7,7 +7,7 @@ import { type McpServer, mcpServers } from '../mcp/config.ts'
 import { filled } from '../mcp/variables.ts'
 import { listFiles, readFiles } from '../skills/collect.ts'
 import { loadSkillFolder } from '../skills/load.ts'
-import { parseSkill, splitFrontMatter } from '../skills/parse.ts'
+import { parseSkill } from '../skills/parse.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { Fetched } from './fetch.ts'
 import { PluginFailed } from './source.ts'
@@ -20,7 +20,7 @@ export interface LoadedPlugin {
   skills: Skill[]
   hooks: HookConfig | null
   mcp: Record<string, McpServer>
-  /** Markdown definitions of sub-agents, by name. */
+  /** Markdown definitions of sub-agents, by their absolute paths. */
   agents: Record<string, string>
   problems: string[]
 }
@@ -70,7 +70,7 @@ export async function loadPlugin(
     skills: filled([...skills, ...commands], values),
     hooks: filled(json('hooks/hooks.json', HookFile), values),
     mcp: filled(json('.mcp.json', McpFile) ?? {}, values),
-    agents: agentsOf(texts),
+    agents: filled(agentsOf(root, texts), values),
     problems,
   }
 }
@@ -123,7 +123,7 @@ function commandSkills(plugin: string, root: string, texts: Map<string, string>,
   })
 }
 
-function agentsOf(texts: Map<string, string>): Record<string, string> {
-  const found = [...texts].filter(([path, text]) => path.startsWith('agents/') && splitFrontMatter(text) !== null)
-  return Object.fromEntries(found.map(([path, text]) => [posix.basename(path, '.md'), text]))
-}
+const agentsOf = (root: string, texts: Map<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    [...texts].flatMap(([path, text]) => (path.startsWith('agents/') ? [[posix.join(root, path), text]] : [])),
+  )

@@ -16,6 +16,8 @@ export interface Brought {
   skills: Skill[]
   hooks: HookConfig | null
   mcp: Record<string, McpServer>
+  /** Texts of definitions of sub-agents, by path. */
+  agentTexts: Record<string, string>
 }
 
 export const mergedPlugins = (plugins: readonly LoadedPlugin[]): Brought => ({
@@ -23,6 +25,7 @@ export const mergedPlugins = (plugins: readonly LoadedPlugin[]): Brought => ({
   skills: mergedSkills(plugins.map((plugin) => plugin.skills)),
   hooks: mergedHooks(plugins.map((plugin) => plugin.hooks)),
   mcp: Object.assign({}, ...plugins.map((plugin) => plugin.mcp)) as Record<string, McpServer>,
+  agentTexts: Object.assign({}, ...plugins.map((plugin) => plugin.agents)) as Record<string, string>,
 })
 
 /** All hooks of all configurations, the first one's first; null when there are none. */

@@ -33,6 +33,13 @@ test('nulls count as absent, and what follows a complete object is dropped', () 
   assert.deepEqual(read('terminal', '{"command":"ls","timeout":null} trailing').input, { command: 'ls' })
 })
 
+test('line ends inside strings are mended, and a string without an end is given up at once', () => {
+  assert.deepEqual(read('terminal', '{"command":"a\nb"}').input, { command: 'a\nb' })
+  const began = performance.now()
+  assert.equal(read('terminal', `{"command":"${'say \\"x\\" '.repeat(100_000)}`).input, null)
+  assert.ok(performance.now() - began < 5_000)
+})
+
 test('nothing is mended in a call that was cut', () => {
   assert.equal(read('terminal', '{"command":"rm -r build"} {"comm', true).input, null)
   assert.notEqual(read('terminal', '{"command":"ls"}', true).input, null)

@@ -76,7 +76,8 @@ function readJson(text: string, exact: boolean): Record<string, unknown> | undef
 
 /** Line ends and other control characters inside strings, which JSON wants escaped. */
 function escapedControls(text: string): string {
-  return text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, (string) =>
+  // A string that has no end goes to the end: else each quote in it would be tried as a beginning.
+  return text.replaceAll(/"(?:[^"\\]|\\.|\\$)*(?:"|$)/gs, (string) =>
     // eslint-disable-next-line no-control-regex
     string.replaceAll(/[\u0000-\u001f]/g, (one) => JSON.stringify(one).slice(1, -1)),
   )

@@ -13,7 +13,7 @@ export function occurrences(text: string, part: string): number[] {
 /** Why a text was not found, with what is there instead when something like it is. */
 export function missText(text: string, part: string): string {
   const lines = text.split('\n')
-  const wanted = part.replace(/^\n+|\n+$/g, '').split('\n')
+  const wanted = withoutEmptyEnds(part.split('\n'))
   const loose = wanted.map(squeezed)
   const at = lines.findIndex((_, from) => loose.every((line, i) => squeezed(lines[from + i] ?? '') === line))
   if (at >= 0 && loose.some((line) => line !== '')) {
@@ -27,6 +27,11 @@ export function missText(text: string, part: string): string {
   const near = lines.flatMap((line, i) => (first !== undefined && squeezed(line) === first ? [i + 1] : [])).slice(0, 5)
   if (near.length === 0) return 'old_str is not in the file. View it and copy the text exactly.'
   return `old_str is not in the file. Its first line is at line ${near.join(', ')}, but what follows differs; view that place.`
+}
+
+function withoutEmptyEnds(lines: readonly string[]): readonly string[] {
+  const isFull = (line: string) => line !== ''
+  return lines.slice(Math.max(0, lines.findIndex(isFull)), lines.findLastIndex(isFull) + 1)
 }
 
 const squeezed = (line: string): string =>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { observed } from './observation.ts'
 import type { Tool } from './tool.ts'
 
-const input = z.object({ message: z.string().describe('What was done, how it was checked, what is open.') })
+const input = z.object({ message: z.string() })
 
 export const finish: Tool<typeof input> = {
   name: 'finish',
@@ -12,6 +12,7 @@ export const finish: Tool<typeof input> = {
   actionKind: 'FinishAction',
   observationKind: 'FinishObservation',
   readOnly: true,
+  harmless: true,
   handless: true,
   resources: () => [],
   run: ({ message }) => Promise.resolve(observed('FinishObservation', message)),

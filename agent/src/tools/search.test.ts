@@ -99,6 +99,8 @@ const usual: ToolChoice = {
   provider: null,
   web: null,
   children: null,
+  agents: [],
+  browser: null,
   names: null,
   builtIn: builtInTools,
   filter: null,
@@ -108,6 +110,8 @@ test('which tools an agent has', () => {
   const names = (choice: Partial<ToolChoice>) => toolsFor({ ...usual, ...choice }).map((tool) => tool.name)
   assert.deepEqual(names({}), ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'])
   assert.deepEqual(names({ agentType: 'plan' }), ['glob', 'grep', 'planning_file_editor', 'think', 'finish'])
+  assert.deepEqual(names({ browser: '/usr/bin/chromium' })[3], 'browser')
+  assert.ok(!names({ browser: '/usr/bin/chromium', agentType: 'plan' }).includes('browser'))
   assert.deepEqual(names({ web: { fetch, key: 'k' } }).slice(3, 5), ['web_search', 'web_fetch'])
   assert.deepEqual(names({ children: { work: () => Promise.reject(new Error('none')) } })[3], 'delegate')
 })

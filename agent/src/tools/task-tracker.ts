@@ -28,6 +28,7 @@ export const taskTracker: Tool<typeof input> = {
   actionKind: 'TaskTrackerAction',
   observationKind: 'TaskTrackerObservation',
   readOnly: true,
+  harmless: true,
   handless: true,
   resources: () => ['task-list'],
   repair: (given) => (given['command'] === undefined && given['task_list'] ? { ...given, command: 'plan' } : given),

@@ -54,6 +54,9 @@ const impatient = (): Hands => ({
       get busy() {
         return shell.busy
       },
+      get awaited() {
+        return shell.awaited
+      },
     }
   },
 })
@@ -120,6 +123,16 @@ test('a command past its time runs on: it can be waited for to its end', async (
   assert.deepEqual([seen['timeout'], seen['exit_code']], [true, null])
   await hands.run({ script: 'touch /workspace/go' })
   assert.match(said(await call({ command: '' })), /end\n\[exit code 0\]$/)
+})
+
+test('how a command ended that was left running is told, also when nobody waited for it meanwhile', async () => {
+  await using terminalDesk = desk()
+  const { call } = terminalDesk
+  const command = 'echo begun; until [ -e go-on ]; do sleep 0.02; done; echo end; touch ended; (exit 7)'
+  await call({ command, timeout: 0.2 })
+  await hands.run({ script: 'cd /workspace; touch go-on; until [ -e ended ]; do sleep 0.01; done; sleep 0.1' })
+  assert.match(said(await call({ command: '' })), /^end\n\[exit code 7\]$/)
+  assert.match(said(await call({ command: '' })), /No command is running/)
 })
 
 test('a job has the folder and the variables of the shell, is read on where the last read ended, typed into and stopped', async () => {

@@ -41,7 +41,7 @@ export const terminal: Tool<typeof input> = {
     ...shellWords,
   ],
   description:
-    'Runs commands in a persistent bash (directory and variables stay). One that is silent for 30 s or past timeout runs on: wait with an empty command, type with is_input, stop with C-c. Long output is cut.',
+    'Runs commands in a persistent bash: directory and variables stay. One that is silent for 30 s or past timeout runs on: wait with an empty command, type with is_input, stop with C-c. Long output is cut.',
   input,
   actionKind: 'TerminalAction',
   observationKind: kind,
@@ -78,7 +78,7 @@ async function answer(call: Input, context: ToolContext): Promise<Observation> {
   if (call.background === true && command.trim() !== '') return startJob(command, shell, cwdOf(context), context)
   if (call.is_input === true) return typed(shell, call, context)
   if (command.trim() === '') {
-    if (!shell.busy) return failed(kind, 'No command is running.', facts(command, null))
+    if (!shell.awaited) return failed(kind, 'No command is running.', facts(command, null))
     return described(call, await shell.wait(limits(call, context)), context)
   }
   if (shell.busy) {

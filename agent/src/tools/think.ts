@@ -12,6 +12,7 @@ export const think: Tool<typeof input> = {
   actionKind: 'ThinkAction',
   observationKind: 'ThinkObservation',
   readOnly: true,
+  harmless: true,
   handless: true,
   resources: () => [],
   run: () => Promise.resolve(observed('ThinkObservation', 'Noted.')),

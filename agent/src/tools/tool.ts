@@ -58,6 +58,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   repair?(input: Record<string, unknown>, calledAs: string): Record<string, unknown>
   /** Takes up an earlier result of this tool into `memory`, oldest first: how memory survives a crash. */
   recall?(observation: Observation, memory: Map<string, unknown>): void
+  /** True: touches nothing but the conversation itself, so nobody need be asked or told why. */
+  readonly harmless?: boolean
   /** True: works without a sandbox; none is started for its sake. */
   readonly handless?: boolean
   /** True: a call whose worker died is run again with the same id, and takes up what it had begun. */

@@ -1,4 +1,5 @@
 import type { AgentType } from '@parley/contract/start-request'
+import { browser } from '../browser/browser.ts'
 import type { Children } from '../delegate/children.ts'
 import { delegate } from '../delegate/delegate.ts'
 import { applyPatch } from './apply-patch.ts'
@@ -29,8 +30,12 @@ export interface ToolChoice {
    * send what it knows to another page.
    */
   web: { fetch: typeof fetch; key: string } | null
+  /** The path of the sandbox's browser; null: it has none. */
+  browser: string | null
   /** Null: this agent has no sub-agents. */
   children: Children | null
+  /** Sub-agents beside the built-in ones. */
+  agents: readonly string[]
   /** Tools by any of their names (`terminal`, `TerminalTool`, `execute_bash` …), in the place of the usual ones; null: those. */
   names: readonly string[] | null
   /** Names of those that are there whatever else is said. */
@@ -41,12 +46,15 @@ export interface ToolChoice {
 
 /** The tools of one conversation, each once, in our order. */
 export function toolsFor(choice: ToolChoice): readonly Tool[] {
-  const { agentType, provider, web, children, names, builtIn, filter } = choice
+  const { agentType, provider, web, browser: seen, children, agents, names, builtIn, filter } = choice
   const online = web === null ? [] : [webSearch(web), webFetch(web.fetch)]
   const plan = planningFileEditor(planFile(provider))
-  const helpers = children === null ? [] : [delegate(children)]
+  const pages = seen === null ? [] : [browser(seen)]
+  const helpers = children === null ? [] : [delegate(children, agents)]
   const usual: readonly Tool[] =
-    agentType === 'plan' ? [glob, grep, plan, ...online] : [terminal, fileEditor, taskTracker, ...online, ...helpers]
+    agentType === 'plan'
+      ? [glob, grep, plan, ...online]
+      : [terminal, fileEditor, taskTracker, ...online, ...pages, ...helpers]
   // A planning agent changes nothing, whatever it is given.
   const others: readonly Tool[] = agentType === 'plan' ? [fileViewer] : [glob, grep, fileViewer, applyPatch, plan]
   const passes = nameFilter(filter)
@@ -61,11 +69,26 @@ export function toolsFor(choice: ToolChoice): readonly Tool[] {
 export const builtInTools: readonly string[] = ['FinishTool', 'ThinkTool']
 
 /** Whether some agent could have a tool of this name. */
-export function isKnownTool(name: string): boolean {
+export const isKnownTool = (name: string): boolean => canonicalTool(name) !== null
+
+/** What others call tools of ours. */
+const others: Readonly<Record<string, string>> = {
+  read: 'file_viewer',
+  write: 'file_editor',
+  multiedit: 'file_editor',
+  ls: 'glob',
+  todowrite: 'task_tracker',
+  websearch: 'web_search',
+  webfetch: 'web_fetch',
+}
+
+/** Our name of the tool that some agent could have under this one; null when there is none. */
+export function canonicalTool(name: string): string | null {
   const web = { fetch, key: '' }
   const children: Children = { work: () => Promise.reject(new Error('there are none')) }
-  const all = { provider: null, web, children, names: [name], builtIn: [], filter: null }
-  return toolsFor({ ...all, agentType: 'default' }).length > 0
+  const ours = others[name.toLowerCase()] ?? name.toLowerCase()
+  const all = { provider: null, web, browser: '', children, agents: [], names: [ours], builtIn: [], filter: null }
+  return toolsFor({ ...all, agentType: 'default' })[0]?.name ?? null
 }
 
 const isCalled = (tool: Tool, name: string): boolean =>

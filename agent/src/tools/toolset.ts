@@ -33,23 +33,40 @@ function definition(tool: Tool, askRisk: boolean): ToolDefinition {
   const own = tool.schema ?? z.toJSONSchema(tool.input, { io: 'input', override: plain })
   const { properties, required, $defs } = own as JsonObject
   const asked = askRisk && !tool.readOnly
+  const needed = [...(asked ? ['security_risk'] : []), ...(required ?? [])]
   return {
     name: tool.name,
     description: tool.description,
     schema: {
       type: 'object',
-      properties: { summary, ...(asked ? { security_risk: risk } : {}), ...properties },
-      required: [...(asked ? ['security_risk'] : []), ...(required ?? [])],
+      properties: {
+        ...(tool.harmless === true ? {} : { summary }),
+        ...(asked ? { security_risk: risk } : {}),
+        ...properties,
+      },
+      ...(needed.length === 0 ? {} : { required: needed }),
       ...($defs === undefined ? {} : { $defs }),
     },
   }
 }
 
 /** Without bounds that every number has anyway: each byte of a definition is paid for with every conversation. */
-function plain({ jsonSchema }: { jsonSchema: { minimum?: number; maximum?: number; minLength?: number } }): void {
+function plain({ jsonSchema }: { jsonSchema: Bounds }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minLength === 1) delete jsonSchema.minLength
+  if (jsonSchema.minItems === 1) delete jsonSchema.minItems
+  if (jsonSchema.minimum === 0) delete jsonSchema.minimum
+  // Who writes more than a tool takes is told so.
+  delete jsonSchema.maxLength
+}
+
+interface Bounds {
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
 }
 
 /** What we use of the schema of an object. */

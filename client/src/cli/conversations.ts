@@ -24,7 +24,15 @@ export function addConversations(program: Command, terminal: Terminal): void {
       const done = await client.conversations.sendMessage({ params: { id }, body })
       show(terminal, command, done, () => ['sent'])
     })
-  for (const verb of ['pause', 'delete'] as const) {
+  conversations
+    .command('ask <id> <question>')
+    .description('asks the agent something beside its work, which goes on without it')
+    .action(async (id: string, question: string, _options: object, command: Command) => {
+      const client = await open(terminal, command)
+      const said = await client.conversations.ask({ params: { id }, body: { question } })
+      show(terminal, command, said, () => said.answer.split('\n'))
+    })
+  for (const verb of ['pause', 'condense', 'delete'] as const) {
     conversations
       .command(`${verb} <id>`)
       .description(`${verb}s a conversation`)

@@ -1,5 +1,6 @@
 import { after, before, test } from 'node:test'
-import { busybox, engineLacks } from '../../../tests/tools/docker-engine.ts'
+import { engineLacks } from '../../../tests/tools/docker-engine.ts'
+import { busybox } from '../../../tests/tools/image-root.ts'
 import { fileConformance } from '../conformance-files.ts'
 import { processConformance } from '../conformance-processes.ts'
 import { limit, specOf, type Opened } from '../conformance-sentence.ts'

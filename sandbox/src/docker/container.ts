@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { ContainerCreateOptions } from 'dockerode'
 import type { SandboxSpec } from '../driver.ts'
 import { baseEnv, initScript, inside } from '../inside.ts'
-import { toolFolder } from './inner.ts'
+import { toolFolder } from './tools.ts'
 
 export interface Walls {
   /** Of the container, and of the sandbox as long as it is nobody's. */

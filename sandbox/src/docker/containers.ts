@@ -26,8 +26,21 @@ export async function removeContainer(container: Container): Promise<void> {
   }
 }
 
-/** How it ended, for people; undefined while it runs, or nobody can tell. */
-export async function endOf(container: Container, end: unknown): Promise<string | undefined> {
+const engineBackMs = 1_000
+
+/** Waits for the end of a container, also while its engine is away. Never resolves once `closed` says so. */
+export async function endOf(container: Container, closed: () => boolean): Promise<string> {
+  for (;;) {
+    const end: unknown = await container.wait().catch(() => undefined)
+    if (closed()) return new Promise(() => undefined)
+    const how = await howEnded(container, end)
+    if (how !== undefined) return how
+    await sleep(engineBackMs, undefined, { ref: false })
+  }
+}
+
+/** For people; undefined while it runs, or nobody can tell. */
+async function howEnded(container: Container, end: unknown): Promise<string | undefined> {
   const seen = await ifThere(container.inspect()).catch(() => null)
   if (seen === null || seen?.State.Running) return undefined
   const code = (end as { StatusCode?: number } | undefined)?.StatusCode ?? seen?.State.ExitCode

@@ -21,7 +21,7 @@ export async function doctor(
     },
     ...limitFindings(facts),
   ]
-  const found = await tryCanary(driver, image, signal, log)
+  const found = await tryCanary(driver, image, signal, { progress: log })
   if (!(found instanceof Error)) return [...about, ...found]
   const fix = found.message.startsWith('image ')
     ? `pull or build it (docker pull ${image}), or name another one with PARLEY_SANDBOX_IMAGE`

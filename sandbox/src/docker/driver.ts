@@ -6,18 +6,16 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { oneByOne, watchDisk, type DiskWatch } from '../disk.ts'
-import type { Driver, Hands, SandboxSpec, Seen } from '../driver.ts'
-import { SandboxGone } from '../driver.ts'
+import { localDisks, oneByOne, watchDisk } from '../disk.ts'
+import type { Driver, SandboxSpec } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
-import { readMeta, writableFolders, writeMeta } from '../folder.ts'
+import { readMeta, rememberPaused, writableFolders } from '../folder.ts'
+import { type Adopt, driverOf, type Engine, type Held, lasting } from '../frame.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
-import { isSandboxId, refuseWorkingDir } from '../inside.ts'
+import { isSandboxId } from '../inside.ts'
 import { keepSpares, type Shape, sparePrefix } from '../spares.ts'
-import { turns } from '../turns.ts'
 import { containerName } from './container.ts'
 import { containersOf, endOf, removeContainer } from './containers.ts'
 import { doctor } from './doctor.ts'
@@ -42,49 +40,39 @@ export interface DockerDriverOptions {
   log: EgressLog
 }
 
-/** Somebody's container that runs, or is frozen. */
-interface Running extends Pick<Raised, 'container' | 'pid' | 'spawner' | 'paused'> {
-  hands: Hands
-  disk: DiskWatch
-  close: () => Promise<void>
+export function dockerDriver(options: DockerDriverOptions): Driver {
+  return driverOf((adopt) => dockerEngine(options, adopt))
 }
 
-const engineBackMs = 1_000
-
-export function dockerDriver(options: DockerDriverOptions): Driver {
+function dockerEngine(options: DockerDriverOptions, adopt: Adopt): Engine {
   const stateDir = resolve(options.stateDir)
   const runtimeDir = shortPath(options.runtimeDir)
   const engine = openEngine(options.host)
   const installation = createHash('sha256').update(stateDir).digest('hex').slice(0, 16)
   const raising = raiser({ engine, installation, stateDir, runtimeDir })
-  const running = new Map<string, Running>()
-  const [inTurn, countInTurn] = [turns(), oneByOne()]
-  const listeners: ((seen: Seen) => void)[] = []
+  const countInTurn = oneByOne()
+  const diskOf = localDisks()
   const proxy = egressProxy({ ...options.egress, log: options.log })
-  let host: Promise<Host> | undefined
-  let closed = false
   const folderOf = (id: string) => join(stateDir, id)
+  const containerOf = (name: string) => engine.getContainer(containerName(name))
 
   /** Once, when the engine answers: what it can do, our tools, and the containers that a crash of the server left running. */
-  const prepare = () => {
-    const preparing = (host ??= prepareHost())
-    preparing.catch(() => (host = undefined))
-    return preparing
-  }
-  const prepareHost = async (): Promise<Host> => {
+  const prepare = lasting(async (): Promise<Host> => {
     for (const folder of [stateDir, runtimeDir]) await mkdir(folder, { recursive: true, mode: 0o700 })
     const facts = await engineFacts(engine)
     const tools = await bringTools(stateDir)
     for (const { name, state } of await containersOf(engine, installation)) {
       const meta = isSandboxId(name) ? await readMeta(folderOf(name)) : undefined
-      const container = engine.getContainer(containerName(name))
-      if (meta === undefined || (state !== 'running' && state !== 'paused')) await removeContainer(container)
-      else await attach(await raising.entered(name, meta, container))
+      if (meta === undefined || (state !== 'running' && state !== 'paused')) await removeContainer(containerOf(name))
+      else {
+        const one = await raising.entered(name, meta, containerOf(name))
+        adopt(name, await attach(one), one.paused)
+      }
     }
     for (const folder of [stateDir, runtimeDir])
       for (const name of await readdir(folder)) if (name.startsWith(sparePrefix)) await raising.forget(name)
     return { facts, tools }
-  }
+  })
 
   const { most, ...shape } = options.spares ?? { most: 0, ...unlike }
   const spares = keepSpares<Raised>({
@@ -106,51 +94,39 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
   })
 
   /** Takes charge of a container that is somebody's. */
-  const attach = async ({ meta, container, control, pid, paused, spawner: hand }: Raised): Promise<void> => {
-    const { spec } = meta
-    const sockets = join(runtimeDir, spec.id)
+  const attach = async ({ meta, container, control, pid, spawner: hand }: Raised): Promise<Held> => {
+    const { id, limits } = meta.spec
+    const sockets = join(runtimeDir, id)
     await mkdir(sockets, { recursive: true, mode: 0o755 })
-    const closeEgress = await proxy.listen(spec.id, join(sockets, 'egress.sock'))
+    const closeEgress = await proxy.listen(id, join(sockets, 'egress.sock'))
     const disk = watchDisk({
-      folders: writableFolders(folderOf(spec.id)),
-      limit: spec.limits.disk,
+      disk: diskOf(writableFolders(folderOf(id))),
+      limit: limits.disk,
       onFull: (reason) => void hand.endAll(reason),
       inTurn: countInTurn,
     })
-    const close = async () => {
-      disk.close()
-      hand.close()
-      control.close()
-      await closeEgress()
+    let closed = false
+    return {
+      hands: handsOver(hand.spawn),
+      limitsHit: async () => hitLimits(await hitsOf(pid), disk, limits),
+      ended: endOf(container, () => closed).then((how) => hitLimits({ memory: 0, processes: 0 }, disk, limits) ?? how),
+      async freeze(frozen) {
+        if (frozen) await hand.hold()
+        await ifThere(frozen ? container.pause() : container.unpause())
+        if (!frozen) hand.release()
+      },
+      async close() {
+        closed = true
+        disk.close()
+        hand.close()
+        control.close()
+        await closeEgress()
+        await removeContainer(container)
+      },
     }
-    const one: Running = { container, pid, hands: handsOver(hand.spawn), spawner: hand, disk, paused, close }
-    running.set(spec.id, one)
-    void watch(spec, one)
   }
 
-  /** Waits for the end of a container, also while its engine is away. */
-  const watch = async ({ id, limits }: SandboxSpec, one: Running): Promise<void> => {
-    let how: string | undefined
-    while (how === undefined) {
-      const end: unknown = await one.container.wait().catch(() => undefined)
-      if (running.get(id) !== one || closed) return
-      how = await endOf(one.container, end)
-      if (how === undefined) await sleep(engineBackMs, undefined, { ref: false })
-    }
-    const detail = hitLimits({ memory: 0, processes: 0 }, one.disk, limits) ?? how
-    const stopped = await inTurn(id, async () => running.get(id) === one && (await stop(id), true))
-    if (stopped) for (const listener of listeners) listener({ id, state: 'stopped', detail })
-  }
-
-  /** The container goes, the files stay. */
-  const stop = async (id: string): Promise<void> => {
-    const one = running.get(id)
-    running.delete(id)
-    await one?.close()
-    await removeContainer(engine.getContainer(containerName(id)))
-  }
-
-  const open = async (spec: SandboxSpec, signal: AbortSignal, progress: (line: string) => void): Promise<void> => {
+  const open = async (spec: SandboxSpec, signal: AbortSignal, progress: (line: string) => void): Promise<Held> => {
     const ground = await prepare()
     const known = await readMeta(folderOf(spec.id))
     const usual = spec.image === null || spec.image === options.image
@@ -159,92 +135,34 @@ export function dockerDriver(options: DockerDriverOptions): Driver {
       if (spare !== undefined) return await attach(await raising.takeOver(spare, spec, ground))
       const image = await findImage(engine, spec.image ?? options.image, signal, progress)
       const meta = { spec, uid: known?.uid ?? uidOf(spec.id, ground.facts), paused: false }
-      await attach(await raising.raise(spec.id, meta, { ...ground, image }, signal))
+      return await attach(await raising.raise(spec.id, meta, { ...ground, image }, signal))
     } catch (error) {
-      await stop(spec.id)
+      await removeContainer(containerOf(spec.id))
       throw error
     }
   }
 
-  const look = async (id: string): Promise<Seen> => {
-    await prepare()
-    const meta = isSandboxId(id) ? await readMeta(folderOf(id)) : undefined
-    if (meta === undefined) return { id, state: 'missing', detail: null }
-    const one = running.get(id)
-    if (one === undefined) return { id, state: meta.paused ? 'paused' : 'stopped', detail: null }
-    const detail = hitLimits(await hitsOf(one.pid), one.disk, meta.spec.limits) ?? null
-    return { id, state: one.paused ? 'paused' : 'running', detail }
-  }
-
-  const setPaused = async (id: string, one: Running | undefined, paused: boolean) => {
-    if (one !== undefined) {
-      if (paused) await one.spawner.hold()
-      await ifThere(paused ? one.container.pause() : one.container.unpause())
-      if (!paused) one.spawner.release()
-      one.paused = paused
-    }
-    const meta = await readMeta(folderOf(id))
-    if (meta === undefined) throw new SandboxGone(`there is no sandbox ${id}`)
-    await writeMeta(folderOf(id), { ...meta, paused })
-  }
-
-  const start = async (
-    spec: SandboxSpec,
-    signal: AbortSignal,
-    progress: (line: string) => void = () => undefined,
-  ): Promise<void> => {
-    const refusal = refuseWorkingDir(spec.workingDir)
-    if (refusal !== undefined) throw new Error(refusal)
-    await inTurn(spec.id, async () => {
-      signal.throwIfAborted()
-      await prepare()
-      const one = running.get(spec.id)
-      if (one === undefined) await spares.rest(() => open(spec, signal, progress))
-      else if (one.paused) await setPaused(spec.id, one, false)
-    })
-  }
-
-  const driver: Driver = {
+  return {
     kind: 'docker',
-    start,
-    resume: start,
-    look,
-    doctor: (signal) => doctor(driver, engine, options, signal),
-    async list() {
-      await prepare()
-      const names = (await readdir(stateDir)).filter(isSandboxId)
-      const containers = (await containersOf(engine, installation)).map(({ name }) => name)
-      const ids = new Set([...names, ...containers.filter(isSandboxId)])
-      return Promise.all([...ids].map(look))
+    ready: prepare,
+    open: (spec, signal, progress) => spares.rest(() => open(spec, signal, progress)),
+    recall: (id) => readMeta(folderOf(id)),
+    remember: (id, paused) => rememberPaused(folderOf(id), paused),
+    async ids() {
+      const containers = await containersOf(engine, installation)
+      const ids = new Set([...(await readdir(stateDir)), ...containers.map(({ name }) => name)])
+      return [...ids].filter(isSandboxId)
     },
-    pause: (id) =>
-      inTurn(id, async () => {
-        await prepare()
-        const one = running.get(id)
-        if (!one?.paused) await setPaused(id, one, true)
-      }),
-    remove: (id) =>
-      inTurn(id, async () => {
-        await prepare()
-        await stop(id)
-        await raising.forget(id)
-      }),
-    async hands(id) {
-      await prepare()
-      const one = running.get(id)
-      if (one === undefined) throw new SandboxGone(`sandbox ${id} is not running`)
-      if (one.paused) throw new SandboxGone(`sandbox ${id} is paused`)
-      return one.hands
+    async forget(id) {
+      await removeContainer(containerOf(id))
+      await raising.forget(id)
     },
-    onEnd: (listener) => void listeners.push(listener),
-    async [Symbol.asyncDispose]() {
-      closed = true
-      const ends = [...running.keys()].map((id) => inTurn(id, () => stop(id)))
-      await Promise.allSettled([spares.close(), ...ends])
+    doctor: (driver, signal) => doctor(driver, engine, options, signal),
+    async close() {
+      await Promise.allSettled([spares.close()])
       await proxy.close()
     },
   }
-  return driver
 }
 
 function shortPath(path: string): string {

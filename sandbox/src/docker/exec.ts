@@ -1,29 +1,14 @@
 /* One program that the engine runs in a container, with its streams. */
-import { PassThrough, type Duplex, type Readable, type Writable } from 'node:stream'
+import type { Duplex, PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Exec, holding, outputs } from '../entered/exec.ts'
 import { type Container, plainly } from './engine.ts'
-
-export interface Exec {
-  readonly stdin: Writable
-  readonly stdout: Readable
-  /** Nothing comes here from a terminal. */
-  readonly stderr: Readable
-  /** Resolves with its exit code when it has ended and all its output has come; never rejects. */
-  readonly ended: Promise<number>
-  resize(columns: number, rows: number): void
-  /** Lets go of it, whatever it does. */
-  drop(): void
-}
-
-/** What is not read holds the others up only beyond this. */
-const aheadOf = { stdout: 64 * 1024, stderr: 2 ** 20 }
 
 export async function openExec(container: Container, argv: readonly string[], terminal: boolean): Promise<Exec> {
   const options = { AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: terminal, Cmd: [...argv] }
   const exec = await plainly(container.exec(options))
   const stream = await plainly(exec.start({ hijack: true, stdin: true, Tty: terminal }))
-  const stdout = new PassThrough({ highWaterMark: aheadOf.stdout })
-  const stderr = new PassThrough({ highWaterMark: aheadOf.stderr })
+  const { stdout, stderr } = outputs()
   const closed = new Promise<void>((resolve) => stream.once('close', resolve))
   stream.on('error', () => undefined) // `close` comes too
   if (terminal) pour(stream, (chunk) => [[stdout, chunk]])
@@ -51,21 +36,10 @@ export async function openExec(container: Container, argv: readonly string[], te
   }
 }
 
-/** As fast as its readers take it. */
 function pour(stream: Duplex, parts: (chunk: Buffer) => [PassThrough, Buffer][]): void {
-  const full = new Set<PassThrough>()
+  const write = holding(stream)
   stream.on('data', (chunk: Buffer) => {
-    for (const [to, part] of parts(chunk)) {
-      if (to.destroyed || to.write(part) || full.has(to)) continue
-      full.add(to)
-      stream.pause()
-      const goOn = () => {
-        to.off('drain', goOn).off('close', goOn)
-        full.delete(to)
-        if (full.size === 0) stream.resume()
-      }
-      to.on('drain', goOn).on('close', goOn)
-    }
+    for (const [to, part] of parts(chunk)) write(to, part)
   })
 }
 

@@ -1,16 +1,16 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SandboxSpec } from '../driver.ts'
+import { type Control, openControl } from '../entered/control.ts'
+import { spawner, type Spawner } from '../entered/spawn.ts'
 import { etcFiles } from '../etc.ts'
 import { makeTenantFolders, type Meta, removeFolder, tenantUid, writeMeta } from '../folder.ts'
 import { fileLimits, inside } from '../inside.ts'
 import { containerName, containerOptions } from './container.ts'
 import { removeContainer } from './containers.ts'
-import { type Control, openControl } from './control.ts'
 import { type Container, type Engine, type EngineFacts, plainly } from './engine.ts'
 import { openExec } from './exec.ts'
 import type { ImageFacts } from './image.ts'
-import { spawner, type Spawner } from './spawn.ts'
 
 /* Containers whose walls stand, and how one that was nobody's becomes a tenant's. */
 

@@ -7,9 +7,10 @@ import { createHash } from 'node:crypto'
 import { access, copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { toolFolder } from './inner.ts'
 
 const run = promisify(execFile)
+/** Folder inside that is ours, read-only. */
+export const toolFolder = '/opt/parley'
 const program = '/usr/bin/socat'
 
 /** A folder below `stateDir` that is to be seen inside as `toolFolder`. Rejects when this machine has no socat. */

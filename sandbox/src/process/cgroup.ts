@@ -5,7 +5,6 @@
  *           (version 2, also where its controllers are bound to version 1; else the version 1 freezer).
  * Everything of one state directory lies below one folder, so that what a crash left is found and ended at the next start.
  */
-import { mkdirSync } from 'node:fs'
 import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,7 +13,7 @@ import { findPlaces, type Places } from './cgroup-places.ts'
 
 /** The processes of one folder and everything below it. */
 export interface Group {
-  /** Files a process writes `0` to, to become a member. */
+  /** Folders whose file `cgroup.procs` a process writes `0` to, to become a member. The last one may be still to be made. */
   readonly joins: string[]
   /** Variables that say who belongs here, where no control group does. */
   readonly mark: Record<string, string>
@@ -25,6 +24,7 @@ export interface Group {
 }
 
 export interface SandboxGroup extends Group {
+  /** Made by the first that joins it: the kernel takes its time for that, and nobody else shall wait. */
   child(): Group
   /** Resolves when every member is frozen, or runs again. */
   freeze(frozen: boolean): Promise<void>
@@ -74,7 +74,7 @@ async function openGroup(places: Places, id: string, limits: Limits): Promise<Sa
     places.version === 2 ? [] : [...new Set([memory, pids, cpu])].filter((folder) => folder !== undefined)
   const before = await readHits(places.version, memory, pids)
   const group = (folder: string): Group => ({
-    joins: [...limiting, folder].map((one) => join(one, 'cgroup.procs')),
+    joins: [...limiting, folder],
     mark: {},
     members: () => membersBelow(folder),
     kill: () => killTree(places.tree, folder),
@@ -83,11 +83,7 @@ async function openGroup(places: Places, id: string, limits: Limits): Promise<Sa
   let children = 0
   return {
     ...group(tree),
-    child() {
-      const folder = join(tree, `p${process.pid}-${++children}`)
-      mkdirSync(folder, { recursive: true })
-      return group(folder)
-    },
+    child: () => group(join(tree, `p${process.pid}-${++children}`)),
     freeze: (frozen) => freeze(places.tree, tree, frozen),
     async hits() {
       const now = await readHits(places.version, memory, pids)

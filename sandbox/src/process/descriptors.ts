@@ -6,7 +6,7 @@
 import { open, readFile, readdir } from 'node:fs/promises'
 
 /** One place of a child's `stdio`. */
-export type Place = 'pipe' | 'ignore' | number
+export type Place = 'pipe' | 'ignore' | 'inherit' | 'ipc' | number
 
 export interface Seal {
   /** These places, and /dev/null at the number of each descriptor that would be passed on. */

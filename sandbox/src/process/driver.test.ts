@@ -66,9 +66,10 @@ async function processesNaming(id: string): Promise<string[]> {
 const mountsNaming = async (id: string) =>
   (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(id))
 
-/** Killing bubblewrap, which is a child of this very process, is what a crash looks like. */
+/** Killing bubblewrap, which is a child of what starts programs for this process, is what a crash looks like. */
 async function killBubblewrap(id: string): Promise<void> {
-  for (const pid of await childrenOf('self', process.pid)) {
+  const starters = await childrenOf('self', process.pid)
+  for (const pid of (await Promise.all(starters.map((starter) => childrenOf(starter, starter)))).flat()) {
     const [init] = await childrenOf(pid, pid)
     const mounts = await readFile(`/proc/${init}/mountinfo`, 'utf8').catch(() => '')
     const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')

@@ -6,21 +6,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { oneByOne, watchDisk, type DiskWatch } from '../disk.ts'
-import type { Driver, Hands, SandboxSpec, Seen } from '../driver.ts'
-import { SandboxGone } from '../driver.ts'
+import { localDisks, oneByOne, watchDisk } from '../disk.ts'
+import type { Driver, SandboxSpec } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
-import { readMeta, removeFolder, tenantUid, writableFolders, writeMeta, type Meta } from '../folder.ts'
+import { readMeta, rememberPaused, removeFolder, tenantUid, writableFolders, type Meta } from '../folder.ts'
+import { driverOf, type Engine, type Held, lasting } from '../frame.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
-import { isSandboxId, refuseWorkingDir } from '../inside.ts'
+import { isSandboxId } from '../inside.ts'
 import { keepSpares, type Shape, sparePrefix } from '../spares.ts'
-import { turns } from '../turns.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
-import { sealDescriptors, type Seal } from './descriptors.ts'
 import { doctor } from './doctor.ts'
 import { hostEtc, hostRoot, makeFolders } from './folders.ts'
+import { type ForkServer, forkServer } from './fork-server.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
 
 export interface ProcessDriverOptions {
@@ -42,41 +41,25 @@ interface Raised {
   group: SandboxGroup | undefined
 }
 
-interface Running {
-  sandbox: RunningSandbox
-  hands: Hands
-  group: SandboxGroup
-  disk: DiskWatch
-  paused: boolean
-  closeEgress: () => Promise<void>
+export function processDriver(options: ProcessDriverOptions): Driver {
+  return driverOf(() => processEngine(options))
 }
 
-export function processDriver(options: ProcessDriverOptions): Driver {
+function processEngine(options: ProcessDriverOptions): Engine {
   const stateDir = resolve(options.stateDir)
   const runtimeDir = resolve(options.runtimeDir)
   if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
-  const running = new Map<string, Running>()
-  const inTurn = turns()
   const countInTurn = oneByOne()
-  const listeners: ((seen: Seen) => void)[] = []
+  const diskOf = localDisks(async (argv, timeoutMs) => (await prepare()).forks.printed(argv, timeoutMs))
   const proxy = egressProxy({ ...options.egress, log: options.log })
-  let host: Promise<Host> | undefined
-  const prepare = () => (host ??= prepareHost(stateDir, runtimeDir))
+  let prepared: Host | undefined
+  const prepare = lasting(async () => (prepared = await prepareHost(stateDir, runtimeDir)))
 
   const folderOf = (id: string) => join(stateDir, id)
 
-  const stop = async (id: string): Promise<void> => {
-    const one = running.get(id)
-    if (one === undefined) return
-    running.delete(id)
-    one.disk.close()
-    await one.sandbox.close()
-    await one.closeEgress()
-    await one.group.remove()
-  }
-
   const raise = async (name: string, spec: SandboxSpec, uid: number, signal: AbortSignal): Promise<Raised> => {
-    const { cgroups, shared, root, seal } = await prepare()
+    const { cgroups, shared, root, forks } = await prepare()
+    await forks.ready()
     const [folder, runtime] = [folderOf(name), join(runtimeDir, name)]
     const meta: Meta = { spec, uid, paused: false }
     const folders = makeFolders(folder, meta, shared)
@@ -86,7 +69,7 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     try {
       await folders
       const walls = { shared, ...root }
-      const opening = { meta, spare: name.startsWith(sparePrefix), folder, runtime, walls, group, seal, signal }
+      const opening = { meta, spare: name.startsWith(sparePrefix), folder, runtime, walls, group, forks, signal }
       return { name, meta, group, sandbox: await openSandbox(opening) }
     } catch (error) {
       await group?.remove()
@@ -95,7 +78,8 @@ export function processDriver(options: ProcessDriverOptions): Driver {
   }
 
   const forget = async (name: string): Promise<void> => {
-    await removeFolder(folderOf(name))
+    const { forks } = await prepare()
+    await removeFolder(folderOf(name), forks.run)
     await rm(join(runtimeDir, name), { recursive: true, force: true })
   }
 
@@ -148,105 +132,57 @@ export function processDriver(options: ProcessDriverOptions): Driver {
     return raise(spec.id, spec, known?.uid ?? tenantUid(spec.id), signal)
   }
 
-  const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
-    const { id } = spec
-    const { sandbox, group } = await raised(spec, signal)
+  const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<Held> => {
+    const { id, limits } = spec
+    const { sandbox, group: held } = await raised(spec, signal)
     let closeEgress: (() => Promise<void>) | undefined
     try {
       closeEgress = await proxy.listen(id, join(runtimeDir, id, 'egress.sock'))
     } catch (error) {
       await sandbox.close()
-      await group?.remove()
+      await held?.remove()
       throw error
     }
     const disk = watchDisk({
-      folders: writableFolders(folderOf(id)),
-      limit: spec.limits.disk,
+      disk: diskOf(writableFolders(folderOf(id))),
+      limit: limits.disk,
       onFull: (reason) => void sandbox.endAll(reason),
       inTurn: countInTurn,
     })
-    const one = { sandbox, hands: handsOver(sandbox.spawn), group: sandbox.group, disk, paused: false, closeEgress }
-    running.set(id, one)
-    void sandbox.ended.then(async (how) => {
-      if (running.get(id) !== one) return
-      const detail = hitLimits(await one.group.hits(), one.disk, spec.limits) ?? how
-      await inTurn(id, () => (running.get(id) === one ? stop(id) : Promise.resolve()))
-      for (const listener of listeners) listener({ id, state: 'stopped', detail })
-    })
-  }
-
-  const look = async (id: string): Promise<Seen> => {
-    const meta = isSandboxId(id) ? await readMeta(folderOf(id)) : undefined
-    if (meta === undefined) return { id, state: 'missing', detail: null }
-    const one = running.get(id)
-    if (one === undefined) return { id, state: meta.paused ? 'paused' : 'stopped', detail: null }
+    const { group } = sandbox
+    const limitsHit = async () => hitLimits(await group.hits(), disk, limits)
     return {
-      id,
-      state: one.paused ? 'paused' : 'running',
-      detail: hitLimits(await one.group.hits(), one.disk, meta.spec.limits) ?? null,
+      hands: handsOver(sandbox.spawn),
+      limitsHit,
+      ended: sandbox.ended.then(async (how) => (await limitsHit()) ?? how),
+      freeze: (frozen) => group.freeze(frozen),
+      async close() {
+        disk.close()
+        await sandbox.close()
+        await closeEgress()
+        await group.remove()
+      },
     }
   }
 
-  const setPaused = async (id: string, one: Running, paused: boolean) => {
-    await one.group.freeze(paused)
-    one.paused = paused
-    const meta = await readMeta(folderOf(id))
-    if (meta !== undefined) await writeMeta(folderOf(id), { ...meta, paused })
-  }
-
-  const start = async (spec: SandboxSpec, signal: AbortSignal): Promise<void> => {
-    const refusal = refuseWorkingDir(spec.workingDir)
-    if (refusal !== undefined) throw new Error(refusal)
-    await inTurn(spec.id, async () => {
-      signal.throwIfAborted()
-      const one = running.get(spec.id)
-      if (one === undefined) await spares.rest(() => open(spec, signal))
-      else if (one.paused) await setPaused(spec.id, one, false)
-    })
-  }
-
-  const driver: Driver = {
+  return {
     kind: 'process',
-    start,
-    resume: start,
-    look,
-    async doctor(signal) {
+    ready: prepare,
+    open: (spec, signal) => spares.rest(() => open(spec, signal)),
+    recall: (id) => readMeta(folderOf(id)),
+    remember: (id, paused) => rememberPaused(folderOf(id), paused),
+    ids: async () => (await readdir(stateDir)).filter(isSandboxId),
+    forget,
+    async doctor(driver, signal) {
       const { cgroups } = await prepare()
       return doctor(driver, cgroups, signal)
     },
-    async list() {
-      const names = await readdir(stateDir).catch(() => [])
-      return Promise.all(names.filter(isSandboxId).map(look))
-    },
-    pause: (id) =>
-      inTurn(id, async () => {
-        const one = running.get(id)
-        if (one !== undefined) return one.paused ? undefined : setPaused(id, one, true)
-        const meta = await readMeta(folderOf(id))
-        if (meta === undefined) throw new SandboxGone(`there is no sandbox ${id}`)
-        await writeMeta(folderOf(id), { ...meta, paused: true })
-      }),
-    remove: (id) =>
-      inTurn(id, async () => {
-        await stop(id)
-        await forget(id)
-      }),
-    async hands(id) {
-      const one = running.get(id)
-      if (one === undefined) throw new SandboxGone(`sandbox ${id} is not running`)
-      if (one.paused) throw new SandboxGone(`sandbox ${id} is paused`)
-      return one.hands
-    },
-    onEnd: (listener) => void listeners.push(listener),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([spares.close(), ...[...running.keys()].map((id) => inTurn(id, () => stop(id)))])
-      await proxy.close()
-      const prepared = await host?.catch(() => undefined)
+    async close() {
+      await Promise.all([spares.close(), proxy.close()])
       await prepared?.cgroups?.close()
-      await prepared?.seal.close()
+      await prepared?.forks.close()
     },
   }
-  return driver
 }
 
 /** No sandbox is like this. */
@@ -254,7 +190,7 @@ const unlike: Shape = { workingDir: '', limits: { memory: 0, processes: 0, cpu: 
 
 interface Host {
   cgroups: Cgroups | undefined
-  seal: Seal
+  forks: ForkServer
   shared: string[]
   root: Awaited<ReturnType<typeof hostRoot>>
 }
@@ -266,7 +202,9 @@ async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> 
   const cgroups = await openCgroups(name)
   await cgroups?.sweep(new Set())
   await removeSpares(stateDir, runtimeDir)
-  return { cgroups, seal: await sealDescriptors(), shared: await hostEtc(), root: await hostRoot() }
+  const forks = forkServer(join(runtimeDir, 'forks.sock'))
+  await forks.ready()
+  return { cgroups, forks, shared: await hostEtc(), root: await hostRoot() }
 }
 
 /** Nobody's files, left by a crash. */

@@ -6,22 +6,23 @@
  *   nsenter   into the outer user namespace (it owns the other namespaces) and into all the others, by the hidden user
  *   nsenter   into the inner user namespace, where nobody has any capability
  *   sh        waits to be told the tenant's working directory, variables and program, and becomes that program
- * What the tenant says travels on a descriptor that only the last step reads: so no variable of his reaches a program
- * that still has rights, and neither his variables nor his arguments show in the host's process list. And the way can be
- * gone before anybody knows what for: see `warm.ts`.
+ * What the tenant says is the beginning of standard input, which only the last step reads: so no variable of his reaches a
+ * program that still has rights, and neither his variables nor his arguments show in the host's process list. And the way
+ * can be gone before anybody knows what for: see `warm.ts`.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
-import type { Writable } from 'node:stream'
 import type { Command } from '../driver.ts'
 import { exports, quote } from '../quote.ts'
 import type { Group } from './cgroup.ts'
-import type { Place, Seal } from './descriptors.ts'
+import { type Child, cleanEnv, type ForkServer, type ProgramToStart } from './fork-server.ts'
 
-const cleanEnv = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' }
 const isRoot = () => process.getuid?.() === 0
 
 /** Shell text that makes the shell a member of the groups. */
-const join = (joins: readonly string[]) => joins.map((file) => `echo 0 >${quote(file)} || exit 126\n`).join('')
+const join = (folders: readonly string[]) =>
+  folders
+    .map(quote)
+    .map((folder) => `[ -d ${folder} ] || mkdir ${folder} || exit 126\necho 0 >${folder}/cgroup.procs || exit 126\n`)
+    .join('')
 
 export interface Launch {
   joins: readonly string[]
@@ -30,22 +31,24 @@ export interface Launch {
   /** Folder of the sandbox, and that of its sockets. */
   folder: string
   runtime: string
-  stdio: Place[]
-  seal: Seal
   program: readonly string[]
+  forks: ForkServer
+  /** Of what it says on the descriptors from 3 on, and how many there are. */
+  onText: (fd: number, text: string) => void
+  pipes: number
 }
 
 /**
  * Starts bubblewrap as the sandbox's own user. As root, its folders are first shown at `/mnt` in a mount namespace of
  * its own: that user could not pass a closed folder such as /root on the way to them.
  */
-export function launch({ joins, uid, folder, runtime, seal, program, ...launch }: Launch): ChildProcess {
-  const stdio = seal.stdio(launch.stdio)
-  if (!isRoot()) return sh(`${join(joins)}exec "$@"`, program, stdio)
+export function launch({ joins, uid, folder, runtime, program, forks, ...hear }: Launch): Child {
+  if (!isRoot()) return forks.start({ ...sh(`${join(joins)}exec "$@"`, program), ...hear })
   const drop = ['/usr/bin/setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--no-new-privs']
   const mounts = `${join(joins)}mount --bind "$1" /mnt && mount --bind "$2" /mnt/run && shift 2 && exec "$@"`
   const alone = ['--mount', '--propagation', 'private', '/bin/sh', '-c', mounts, 'sh']
-  return start('/usr/bin/unshare', [...alone, folder, runtime, ...drop, ...program], stdio)
+  const args = [...alone, folder, runtime, ...drop, ...program]
+  return forks.start({ program: '/usr/bin/unshare', args, env: cleanEnv, ...hear })
 }
 
 /** Where the folders of a sandbox are for the user that runs bubblewrap. */
@@ -57,7 +60,7 @@ export interface Door {
   pid: number
   /** Our descriptor of the outer user namespace. */
   userNamespace: number
-  seal: Seal
+  forks: ForkServer
 }
 
 /** What holds for every program of a sandbox. */
@@ -67,65 +70,57 @@ export interface Everywhere {
   env: Record<string, string>
 }
 
-/** Descriptor on which a program that waits inside is told what to become. */
-const orders = 3
-
 /**
  * Starts a program that stands inside and waits for `tell` and `become`. The child's own process is outside and ends as the
  * one inside does.
  */
-export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>): ChildProcess {
+export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>): Child {
   const outer = `--user=/proc/${process.pid}/fd/${door.userNamespace}`
   // Root lets go of its user here; a plain user stays who he is, and may not touch his groups.
   const credentials = isRoot() ? [] : ['--preserve-credentials']
-  const child = sh(
+  const way = sh(
     `${join(joins)}exec "$@"`,
     [
       ['/usr/bin/setpriv', '--no-new-privs'],
       ['/usr/bin/nsenter', outer, ...credentials, '-t', String(door.pid), '-m', '-u', '-i', '-n', '-p', '--'],
       ['/usr/bin/nsenter', '--user=/proc/1/ns/user', '--preserve-credentials', '--'],
-      ['/bin/sh', '-c', `while IFS= read -r PARLEY_ORDER <&${orders}; do eval "$PARLEY_ORDER"; done`],
+      ['/bin/sh', '-c', 'while IFS= read -r PARLEY_ORDER; do eval "$PARLEY_ORDER"; done'],
     ].flat(),
-    door.seal.stdio(['pipe', 'pipe', 'pipe', 'pipe']),
     mark,
   )
-  for (const stream of child.stdio) stream?.on('error', () => undefined) // the other end has gone: `exit` says so
-  return child
+  return door.forks.start(way)
 }
 
 /** Tells a program that waits inside what holds for every program there. */
-export function tell(child: ChildProcess, all: Everywhere): void {
-  ordersOf(child).write(order(`${exports(all.env, '; ')}${all.limits}`))
+export function tell(child: Child, all: Everywhere): void {
+  child.stdin.write(order(`${exports(all.env, '; ')}${all.limits}`))
 }
 
 /** Makes a program that waits inside the one of this text (see `launchText`). */
-export function become(child: ChildProcess, text: string): void {
-  ordersOf(child).end(order(text))
+export function become(child: Child, text: string): void {
+  child.stdin.write(order(text))
 }
 
 /** Ends a program that waits inside. */
-export function neverMind(child: ChildProcess): void {
-  ordersOf(child).end()
+export function neverMind(child: Child): void {
+  child.stdin.end()
 }
 
 /** A program as an order: folder, variables, argv. Throws on what cannot be said in a shell. */
 export function launchText({ argv, cwd = '/', env = {} }: Pick<Command, 'argv' | 'cwd' | 'env'>): string {
   const program = argv.map(quote).join(' ')
   const go = `cd -- ${quote(cwd)} || exit 126; unset PARLEY_ORDER OLDPWD`
-  return `${go}; ${exports(env, '; ')}exec ${program} ${orders}<&-`
+  return `${go}; ${exports(env, '; ')}exec ${program}`
 }
 
 /** One line, as the shell reads it byte by byte; what is longer, or has lines of its own, is counted and read at once. */
 function order(text: string): string {
   if (text.length < 2048 && !text.includes('\n')) return `${text}\n`
-  return `eval "$(head -c ${Buffer.byteLength(text)} <&${orders})"\n${text}`
+  return `eval "$(head -c ${Buffer.byteLength(text)})"\n${text}`
 }
 
-const ordersOf = (child: ChildProcess) => child.stdio[orders] as Writable
-
-const sh = (script: string, args: readonly string[], stdio: Place[], env: Record<string, string> = {}) =>
-  start('/bin/sh', ['-c', script, 'sh', ...args], stdio, env)
-
-function start(program: string, args: readonly string[], stdio: Place[], env: Record<string, string> = {}) {
-  return spawn(program, args, { cwd: '/', stdio, env: { ...cleanEnv, ...env } }) as ChildProcess
-}
+const sh = (script: string, args: readonly string[], env: Record<string, string> = {}): ProgramToStart => ({
+  program: '/bin/sh',
+  args: ['-c', script, 'sh', ...args],
+  env: { ...cleanEnv, ...env },
+})

@@ -11,8 +11,8 @@ import type { Group, SandboxGroup } from './cgroup.ts'
 const markName = 'PARLEY_SPAWN'
 const deadlineMs = 10_000
 
-/** All processes of the process namespace of `init`. */
-export function namespaceGroup(init: () => number | undefined): SandboxGroup {
+/** All processes of the process namespace of `init`; `starter` is the parent of those that wait outside. */
+export function namespaceGroup(init: () => number | undefined, starter: () => number | undefined): SandboxGroup {
   const members = async () => {
     const pid = init()
     const wanted = pid === undefined ? undefined : await namespaceOf(pid)
@@ -22,9 +22,9 @@ export function namespaceGroup(init: () => number | undefined): SandboxGroup {
     return pids.filter((_, index) => theirs[index] === wanted)
   }
   return {
-    ...groupOf(members, {}, async (pids) => send(await gatekeepers(pids), 'SIGCONT')),
+    ...groupOf(members, {}, async (pids) => send(await gatekeepers(pids, starter()), 'SIGCONT')),
     child: markedGroup,
-    freeze: (frozen) => (frozen ? stop(members) : goOn(members)),
+    freeze: (frozen) => (frozen ? stop(members, starter) : goOn(members, starter)),
     hits: async () => ({ memory: 0, processes: 0 }),
   }
 }
@@ -51,28 +51,29 @@ export function markedGroup(): Group {
  * The programs outside that wait for one inside (`nsenter`). They stop themselves when that one is stopped and do not go
  * on with it; and while they are stopped, nobody takes note of its end and the namespace cannot end either.
  */
-async function gatekeepers(pids: readonly number[]): Promise<number[]> {
+async function gatekeepers(pids: readonly number[], starter: number | undefined): Promise<number[]> {
   const parents = [...new Set(await Promise.all(pids.map(parentOf)))].filter((pid) => pid !== undefined)
   const above = await Promise.all(parents.map(parentOf))
-  return parents.filter((pid, index) => above[index] === process.pid && !pids.includes(pid))
+  return parents.filter((pid, index) => above[index] === starter && !pids.includes(pid))
 }
 
 /** The gatekeepers first, so that none stops itself later, when all are to go on again. */
-async function stop(members: () => Promise<number[]>): Promise<void> {
+async function stop(members: () => Promise<number[]>, starter: () => number | undefined): Promise<void> {
   await until('stop', async () => {
     const pids = await members()
-    const running = await inState([...(await gatekeepers(pids)), ...pids], (state) => !/^[Tt]$/.test(state))
+    const running = await inState([...(await gatekeepers(pids, starter())), ...pids], (state) => !/^[Tt]$/.test(state))
     send(running, 'SIGSTOP')
     return running.length === 0
   })
 }
 
-async function goOn(members: () => Promise<number[]>): Promise<void> {
+async function goOn(members: () => Promise<number[]>, starter: () => number | undefined): Promise<void> {
   await until('go on', async () => {
     const pids = await members()
     const stopped = await inState(pids, (state) => state === 'T')
     send(stopped, 'SIGCONT')
-    const waiting = stopped.length > 0 ? [] : await inState(await gatekeepers(pids), (state) => state === 'T')
+    const waiting =
+      stopped.length > 0 ? [] : await inState(await gatekeepers(pids, starter()), (state) => state === 'T')
     send(waiting, 'SIGCONT')
     return stopped.length + waiting.length === 0
   })

@@ -1,6 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
 import { open, type FileHandle } from 'node:fs/promises'
-import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command, Process, SandboxSpec } from '../driver.ts'
 import { SandboxGone } from '../driver.ts'
@@ -10,8 +8,8 @@ import { quote } from '../quote.ts'
 import { type Entrant, keepWarm } from '../warm.ts'
 import { bubblewrapArguments, fds, type Walls } from './bubblewrap.ts'
 import type { Group, SandboxGroup } from './cgroup.ts'
-import type { Seal } from './descriptors.ts'
 import { become, type Door, enter, launch, launchText, neverMind, seenAt, tell } from './enter.ts'
+import type { Child, Exit, ForkServer } from './fork-server.ts'
 import { namespaceGroup } from './plain-group.ts'
 import { asProcess, type Endable } from './spawn.ts'
 
@@ -24,7 +22,7 @@ export interface Opening {
   walls: Omit<Walls, 'folders' | 'workingDir'>
   /** Undefined: limits by `ulimit`, groups by looking. */
   group: SandboxGroup | undefined
-  seal: Seal
+  forks: ForkServer
   signal: AbortSignal
 }
 
@@ -57,23 +55,27 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     runtime: seen.runtime,
   }
   const limits = shellLimits(meta, opening.group !== undefined)
+  const { forks } = opening
+  const info = Promise.withResolvers<number>()
   const child = launch({
     joins: opening.group?.joins ?? [],
     uid: meta.uid,
     folder,
     runtime,
-    seal: opening.seal,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    forks,
+    pipes: 3,
+    onText: infoReader(info.resolve),
     program: ['/usr/bin/bwrap', '--args', String(fds.args), '--', '/bin/sh', '-c', initScript(limits)],
   })
+  child.stdin.end()
   const said = listen(child)
   const list = bubblewrapArguments({ ...walls, folders, workingDir: meta.spec.workingDir })
-  pipe(child, fds.args).end(`${list.join('\0')}\0`)
+  child.write(fds.args, `${list.join('\0')}\0`)
   let held: FileHandle | undefined
-  const door: Door = { pid: 0, userNamespace: 0, seal: opening.seal }
-  const group = opening.group ?? namespaceGroup(() => door.pid || undefined)
+  const door: Door = { pid: 0, userNamespace: 0, forks }
+  const group = opening.group ?? namespaceGroup(() => door.pid || undefined, forks.pid)
   const tenant = { spec: opening.spare ? undefined : meta.spec }
-  const told = (child: ChildProcess, { workingDir, env }: SandboxSpec) =>
+  const told = (child: Child, { workingDir, env }: SandboxSpec) =>
     tell(child, { limits, env: { ...baseEnv(workingDir), ...env } })
   const warm = keepWarm(() => {
     const mine = group.child()
@@ -82,13 +84,9 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     return { ...one, child, told: tenant.spec !== undefined }
   })
   let running = true
-  const ended = new Promise<string>((resolve) => {
-    const end = (how: string) => {
-      running = false
-      resolve(said.error() || how)
-    }
-    child.on('error', (error) => end(error.message))
-    child.on('exit', (code, signal) => end(`ended with ${signal ?? `code ${code}`}`))
+  const ended = child.ended.then((exit) => {
+    running = false
+    return said.error() || howOf(exit)
   })
   const close = async () => {
     warm.close()
@@ -106,10 +104,10 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
   }
   try {
     await withDeadline(opening.signal, ended, async () => {
-      door.pid = await said.pid
+      door.pid = await info.promise
       held = await open(`/proc/${door.pid}/ns/user`)
       door.userNamespace = held.fd
-      pipe(child, fds.gate).end(`${meta.spec.id}\n`)
+      child.write(fds.gate, `${meta.spec.id}\n`)
       await said.up
       warm.fill()
       await said.ready
@@ -136,19 +134,18 @@ interface Tenant {
 }
 
 interface Entered extends Entrant {
-  child: ChildProcess
+  child: Child
   group: Group
 }
 
-/** A child on the way in. One that could not be made has no number, and is not usable. */
-function entrant(child: ChildProcess, group: Group): Entered {
-  child.on('error', () => undefined)
+/** A child on the way in. */
+function entrant(child: Child, group: Group): Entered {
   return {
     child,
     group,
-    usable: () => child.pid !== undefined && child.exitCode === null && child.signalCode === null,
+    usable: () => child.exit === undefined,
     dismiss() {
-      child.once('exit', () => void group.remove().catch(() => undefined))
+      void child.ended.then(() => group.remove().catch(() => undefined))
       neverMind(child)
     },
   }
@@ -195,28 +192,30 @@ function shellLimits({ spec: { limits } }: Meta, grouped: boolean): string {
   return `${file}; ulimit -v ${Math.ceil(limits.memory / 1024)}; { ulimit -u ${limits.processes} || ulimit -p ${limits.processes}; } 2>/dev/null`
 }
 
-const pipe = (child: ChildProcess, fd: number) => child.stdio[fd] as Writable
+const howOf = ({ code, signal, error }: Exit) => error ?? `ended with ${signal ?? `code ${code}`}`
 
-/** What is said on the way: the number of process 1, that it runs, that the way out listens, and the last complaints. */
-function listen(child: ChildProcess) {
+/** Finds the number of process 1 in what bubblewrap says of itself. */
+function infoReader(found: (pid: number) => void): (fd: number, text: string) => void {
   let info = ''
+  return (fd, text) => {
+    if (fd !== fds.info) return
+    info = (info + text).slice(0, 4096)
+    if (info.includes('}')) found((JSON.parse(info) as { 'child-pid': number })['child-pid'])
+  }
+}
+
+/** What is said on the way: that process 1 runs, that the way out listens, and the last complaints. */
+function listen(child: Child) {
   let complaint = ''
-  const pid = Promise.withResolvers<number>()
   const [up, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let told = ''
-  for (const stream of child.stdio)
-    stream?.on('error', () => undefined) // its end is told by `exit`
-  ;(child.stdio[fds.info] as unknown as Readable).setEncoding('utf8').on('data', (text: string) => {
-    info = (info + text).slice(0, 4096)
-    if (info.includes('}')) pid.resolve((JSON.parse(info) as { 'child-pid': number })['child-pid'])
-  })
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
     told += text
     if (told.includes('up\n')) up.resolve()
     if (told.includes('ready\n')) ready.resolve()
   })
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-2000)))
-  return { pid: pid.promise, up: up.promise, ready: ready.promise, error: () => complaint.trim() }
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-2000)))
+  return { up: up.promise, ready: ready.promise, error: () => complaint.trim() }
 }
 
 async function withDeadline(signal: AbortSignal, ended: Promise<string>, work: () => Promise<void>): Promise<void> {

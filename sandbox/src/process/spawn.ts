@@ -1,10 +1,10 @@
-import { type ChildProcess, execFile } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFile, readlink } from 'node:fs/promises'
-import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Process } from '../driver.ts'
 import type { Group } from './cgroup.ts'
+import type { Child } from './fork-server.ts'
 
 const run = promisify(execFile)
 
@@ -20,9 +20,8 @@ export interface Endable extends Process {
  * names it.
  * @param group All that the child starts.
  */
-export function asProcess(child: ChildProcess, group: Group, signal?: AbortSignal): Endable {
+export function asProcess(child: Child, group: Group, signal?: AbortSignal): Endable {
   const { promise: ended, resolve } = Promise.withResolvers<Ended>()
-  const exited = new Promise<void>((gone) => child.once('exit', () => gone()))
   let over = false
   let why: { reason?: string } = {}
   const finish = async (how: Ended) => {
@@ -34,6 +33,7 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
     await group.remove().catch(() => undefined)
   }
   const kill = async (graceMs = 2_000) => {
+    await child.started
     if (over) return void (await ended)
     if (graceMs > 0) {
       await signalMembers(group, 'SIGTERM', (pid) => pid !== child.pid) // which ends by itself when the program does
@@ -42,20 +42,18 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
     // What is inside first: the child outside takes note of its end. Else the system's process 1 has to, in its own time,
     // and until then the sandbox cannot end.
     const inside = await signalMembers(group, 'SIGKILL', (pid) => pid !== child.pid)
-    if (inside > 0) await Promise.race([exited, sleep(100, undefined, { ref: false })])
+    if (inside > 0) await Promise.race([child.ended, sleep(100, undefined, { ref: false })])
     if (!over) await group.kill().catch(() => undefined)
     await ended
   }
   const abort = () => void kill()
-  child.on('error', () => void finish({ code: 127, signal: null }))
-  child.on('exit', (code, name) => void finish({ code, signal: name }))
-  for (const stream of child.stdio) stream?.on('error', () => undefined) // the other end has gone: `ended` says so
+  void child.ended.then(({ code, signal }) => finish({ code, signal }))
   if (signal?.aborted) abort()
   else signal?.addEventListener('abort', abort, { once: true })
   return {
-    stdin: child.stdin ?? closed(),
-    stdout: child.stdout ?? closed(),
-    stderr: child.stderr ?? closed(),
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
     ended,
     kill,
     endFor(reason) {
@@ -69,8 +67,6 @@ export function asProcess(child: ChildProcess, group: Group, signal?: AbortSigna
     resize: (columns, rows) => void resized(group, columns, rows).catch(() => undefined),
   }
 }
-
-const closed = (): Readable & Writable => new PassThrough().end()
 
 /** Resolves with how many there were. */
 async function signalMembers(group: Group, name: NodeJS.Signals, which: (pid: number) => boolean): Promise<number> {

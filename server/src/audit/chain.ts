@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 import type { AuditEntry } from '@parley/contract/audit'
 
 /*
@@ -35,7 +35,11 @@ export const closed = [
   'request_id',
 ] as const satisfies (keyof AuditEntry)[]
 
-export function hashOf(key: Buffer, entry: AuditEntry, link: Pick<Link, 'chain' | 'chain_seq' | 'prev_hash'>): Buffer {
+export function hashOf(
+  key: KeyObject,
+  entry: AuditEntry,
+  link: Pick<Link, 'chain' | 'chain_seq' | 'prev_hash'>,
+): Buffer {
   const text = JSON.stringify([link.chain, link.chain_seq, ...closed.map((name) => entry[name])])
   return createHmac('sha256', key).update(link.prev_hash).update(text).digest()
 }

@@ -108,6 +108,21 @@ export function auditService({ store, database, clock, cursor, isOwner, log }: A
   }
 }
 
+/** What somebody did on the command line of the server. */
+export const byOperator = (clock: Clock, user_id: string, action: AuditAction, object: string): AuditEntry => ({
+  id: clock.id(),
+  at: clock.now(),
+  user_id,
+  actor_kind: 'operator',
+  actor_id: '',
+  action,
+  object,
+  outcome: 'ok',
+  ip: '',
+  user_agent: null,
+  request_id: '',
+})
+
 interface Noted {
   object: string | null
   outcome: string

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import type { AuditAction, AuditEntry } from '@parley/contract/audit'
 import type { Database } from '@parley/store/database'
 import { sql } from 'kysely'
@@ -20,8 +21,9 @@ interface Tables {
   audit_chain: ChainRow
 }
 
-/** Entries are added, each to the end of its chain; the database refuses to change or delete them. `key`: closes the chains. */
-export function auditStore(database: Database, key: Buffer) {
+/** Entries are added, each to the end of its chain; the database refuses to change or delete them. `secret`: closes the chains. */
+export function auditStore(database: Database, secret: Buffer) {
+  const key = createSecretKey(secret)
   const db = database.withTables<Tables>()
   return {
     /** The chain is locked until the transaction around ends, so this is the last thing to do in it. */

@@ -78,10 +78,26 @@ async function replay({ store, taskRows, tasks }: BeginParts, owner: string, req
   return undefined
 }
 
-const sameRequest = (stored: StartRequestEcho, sent: StartRequest): boolean =>
-  isDeepStrictEqual(stored.initial_message, sent.initial_message) &&
-  stored.selected_repository === (sent.selected_repository ?? stored.selected_repository) &&
-  stored.selected_branch === (sent.selected_branch ?? stored.selected_branch)
+/** What a start fills in where the request says nothing. */
+const filledIn = new Set<keyof StartRequestEcho>([
+  'sandbox_id',
+  'llm_model',
+  'selected_repository',
+  'selected_branch',
+  'trigger',
+])
+
+function sameRequest(stored: StartRequestEcho, request: StartRequest): boolean {
+  const sent = echoOf(request)
+  const fields = Object.keys(sent) as (keyof StartRequestEcho)[]
+  const isTask = sent.suggested_task !== null
+  return fields.every((field) => {
+    if (field === 'conversation_id' || field === 'git_provider') return true
+    if (isTask && (field === 'initial_message' || field === 'trigger')) return true
+    const said = sent[field] ?? null
+    return (said === null && filledIn.has(field)) || isDeepStrictEqual(stored[field] ?? null, said)
+  })
+}
 
 async function parentOf({ store }: BeginParts, owner: string, id: string | null): Promise<Whole | null> {
   if (id === null) return null

@@ -1,3 +1,4 @@
+import type { AgentDefinition } from '@parley/agent/delegate/definition'
 import type { McpServer } from '@parley/agent/mcp/config'
 import type { LlmConfig } from '@parley/agent/model/config'
 import { mergedHooks, type PinnedPlugin } from '@parley/agent/plugins/merge'
@@ -6,6 +7,8 @@ import type { Critic } from '@parley/contract/agent-config'
 import type { AgentSettings } from '@parley/contract/agent-settings'
 import type { HookConfig } from '@parley/contract/hook-config'
 import type { McpConfig } from '@parley/contract/mcp-config'
+import type { Metrics } from '@parley/contract/metrics'
+import { demoModel } from '@parley/contract/models'
 import type { SecretSource } from '@parley/contract/secret-sources'
 import type { StoredSettings } from '@parley/contract/settings'
 import type { StartRequestEcho } from '@parley/contract/start-request'
@@ -39,6 +42,21 @@ export interface ConversationConfig {
   /** Of a sub-agent: how many are above it, and the tools it may use of its parent's; null: all. */
   depth?: number
   tools?: readonly string[] | null
+  /** What a definition tells it, and the profile of the settings whose model it has; null: its parent's. */
+  role?: string | null
+  profile?: string | null
+  /** What it had used when it was given the task it is at; absent: nothing. */
+  begun?: Begun
+  /** The path of the browser that the sandbox had. Absent: it had none. */
+  browser?: string | null
+  /** Sub-agents beside the built-in ones. Absent in conversations that were started before there were any. */
+  agents?: AgentDefinition[]
+}
+
+export interface Begun {
+  /** Of the task. */
+  key: string
+  metrics: Metrics
 }
 
 export interface SealedConfig {
@@ -50,8 +68,6 @@ export interface SealedConfig {
   /** Handed over with the start request; they win over stored secrets of the same name. */
   secrets: Record<string, SecretSource>
 }
-
-export const demoModel = 'parley/demo'
 
 /** The conversation's model: the request's, the settings' or the built-in one. */
 export const modelOf = (settings: StoredSettings, request: Pick<StartRequestEcho, 'llm_model'>): string =>
@@ -80,6 +96,8 @@ export function configOf(
     skills: extensions.skills,
     plugins: extensions.plugins,
     plugin_servers: extensions.mcp,
+    // Staged by a version without them, there are none.
+    agents: extensions.agents ?? [],
     hook_config: mergedHooks([request.hook_config, agent?.hook_config ?? null, extensions.hooks]),
     critic: request.critic ?? null,
   }

@@ -1,5 +1,6 @@
 import { forkConversation } from '@parley/contract/conversation-insight'
 import {
+  condenseConversation,
   countConversations,
   deleteConversation,
   getConversation,
@@ -15,6 +16,7 @@ import { queueMessage } from '@parley/contract/pending-messages'
 import {
   cancelStartTask,
   countStartTasks,
+  getStartLog,
   getStartTasks,
   searchStartTasks,
   startConversation,
@@ -36,6 +38,7 @@ export const conversationRoutes = (conversations: Conversations, tasks: StartTas
   serve(getStartTasks, ({ who, query }) => tasks.many(who.owner, query.ids)),
   serve(searchStartTasks, ({ who, query }) => tasks.search(who.owner, query)),
   serve(countStartTasks, ({ who, query }) => tasks.count(who.owner, query)),
+  serve(getStartLog, ({ who, params }) => tasks.log(who.owner, params.id)),
   serve(cancelStartTask, ({ who, params }) => tasks.cancel(who.owner, params.id)),
 
   serve(searchConversations, ({ who, query }) => conversations.search(who.owner, query)),
@@ -54,6 +57,7 @@ export const conversationRoutes = (conversations: Conversations, tasks: StartTas
   serve(runConversation, ({ who, params, onceId }) => conversations.run(who.owner, params.id, onceId)),
   serve(pauseConversation, ({ who, params, onceId }) => conversations.pause(who.owner, params.id, onceId)),
   serve(interruptConversation, ({ who, params, onceId }) => conversations.interrupt(who.owner, params.id, onceId)),
+  serve(condenseConversation, ({ who, params, onceId }) => conversations.condense(who.owner, params.id, onceId)),
   serve(queueMessage, ({ who, params, body, onceId }) =>
     conversations.queue(who.owner, params.id, body.content, onceId),
   ),

@@ -18,11 +18,3 @@ export function sandboxNews({ store, append, log }: Parts): (sandbox: string, ev
     }
   }
 }
-
-export const refusalNotice = (detail: string): NewEvent => ({
-  kind: 'NoticeEvent',
-  source: 'environment',
-  code: 'egress_refused',
-  detail,
-  level: 'warning',
-})

@@ -3,7 +3,8 @@ import type { ForkRequest } from '@parley/contract/conversation-insight'
 import { type ConversationUpdate, type ExecutionChange } from '@parley/contract/conversations'
 import type { ConversationSortOrder } from '@parley/contract/conversations'
 import type { AppConversation } from '@parley/contract/conversations'
-import type { ConfirmationAnswer, Content, NewEvent } from '@parley/contract/events'
+import type { ConfirmationAnswer } from '@parley/contract/event-calls'
+import type { Content, NewEvent } from '@parley/contract/events'
 import { conversationAllows } from '@parley/contract/execution'
 import { canonicalId } from '@parley/contract/id'
 import { maxPendingMessages, type PendingTarget } from '@parley/contract/pending-messages'
@@ -26,13 +27,15 @@ import type { Kept } from './run/kept.ts'
 import { skillsOf } from './skills/skills.ts'
 import { skillStore } from './skills/store.ts'
 import { type Filters, sortColumn, type Whole } from './store.ts'
+import { usualTitle } from './title.ts'
 import { eventsTopic, inboxTopic } from './topics.ts'
 import { viewOf } from './view.ts'
 import { watcher } from './watch.ts'
 
 // Who reads the log knows it by these.
 export { record } from './log/record.ts'
-export type { EventRow } from './log/store.ts'
+export type { EventRow, LogStore } from './log/store.ts'
+export type { Known, Subject, SubjectStore } from './subject-store.ts'
 
 export interface ConversationParts extends BeginParts {
   database: Database
@@ -52,6 +55,12 @@ export type Conversations = ReturnType<typeof conversationService>
 
 const canonical = <T>(byId: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(byId).map(([id, value]) => [canonicalId(id) ?? id, value]))
+
+/** A title that is taken away gives its place to the usual one. */
+function titled(id: string, title: string | null | undefined) {
+  if (title === undefined) return {}
+  return title === null ? { title: usualTitle(id), title_given: false } : { title, title_given: true }
+}
 
 function allowed(row: Whole, verb: Parameters<typeof conversationAllows>[1]): void {
   if (!conversationAllows(row.execution_status, verb))
@@ -138,8 +147,7 @@ export function conversationService(parts: ConversationParts) {
       check(await this.get(owner, id))
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       const dropped = change.selected_repository === null ? { selected_branch: null, git_provider: null } : {}
-      const titled = title ? { title, title_given: true } : {}
-      await store.update(id, { ...given, ...dropped, ...titled })
+      await store.update(id, { ...given, ...dropped, ...titled(id, title) })
       return this.get(owner, id)
     },
 
@@ -160,11 +168,10 @@ export function conversationService(parts: ConversationParts) {
     async message(owner: string, id: string, { content, run }: { content: Content[]; run: boolean }, once?: string) {
       const row = await own(owner, id)
       allowed(row, 'message')
-      const status = await reachable(row)
       const said = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run } as const
-      const stored = await append(row, await skills.told(id, said), run, once)
-      await store.moved(id)
-      if (row.sandbox_id !== null) await sandboxes.touch(row.sandbox_id)
+      const [status, told] = await Promise.all([reachable(row), skills.told(id, said)])
+      const stored = await append(row, told, run, once)
+      await Promise.all([store.moved(id), row.sandbox_id === null ? null : sandboxes.touch(row.sandbox_id)])
       const note = status === 'PAUSED' && run ? 'The sandbox is resumed for it.' : null
       return { success: true as const, event_id: stored.id, seq: stored.seq, sandbox_status: status, message: note }
     },
@@ -230,6 +237,13 @@ export function conversationService(parts: ConversationParts) {
       const row = await own(owner, id)
       allowed(row, 'interrupt')
       await append(row, { kind: 'InterruptEvent', source: 'user' }, false, once)
+      return changed(owner, id)
+    },
+
+    async condense(owner: string, id: string, once?: string): Promise<ExecutionChange> {
+      const row = await own(owner, id)
+      allowed(row, 'message')
+      await append(row, { kind: 'CondensationRequest', source: 'user' }, false, once)
       return changed(owner, id)
     },
 

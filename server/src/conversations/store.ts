@@ -319,7 +319,7 @@ function labelled(tag: string) {
 }
 
 function matching(eb: Both, owner: string, filters: Filters) {
-  const like = filters.title__contains?.replace(/[\\%_]/g, (sign) => `\\${sign}`)
+  const like = (filters.title__contains || undefined)?.replace(/[\\%_]/g, (sign) => `\\${sign}`)
   return eb.and([
     eb('c.owner_id', '=', owner),
     ...(filters.include_sub_conversations ? [] : [eb('c.parent_id', 'is', null)]),

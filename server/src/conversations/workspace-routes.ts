@@ -1,4 +1,4 @@
-import { explainConversation, getFinalResponse } from '@parley/contract/conversation-insight'
+import { askConversation, explainConversation, getFinalResponse } from '@parley/contract/conversation-insight'
 import { openTerminal } from '@parley/contract/terminal'
 import {
   downloadFile,
@@ -15,6 +15,7 @@ import type { Insight } from './insight.ts'
 import type { LogStore } from './log/store.ts'
 import type { Reach } from './reach.ts'
 import type { Conversations } from './service.ts'
+import type { AskAside } from './side-question.ts'
 import type { Terminals } from './terminal.ts'
 import { trajectoryOf } from './trajectory.ts'
 
@@ -24,9 +25,10 @@ interface Parts {
   insight: Insight
   logs: LogStore
   terminals: Terminals
+  askAside: AskAside
 }
 
-export const workspaceRoutes = ({ conversations, reach, insight, logs, terminals }: Parts) => [
+export const workspaceRoutes = ({ conversations, reach, insight, logs, terminals, askAside }: Parts) => [
   serve(listFiles, async ({ who, params, query, request }) =>
     reach.list(await conversations.own(who.owner, params.id), query, request.signal),
   ),
@@ -53,6 +55,9 @@ export const workspaceRoutes = ({ conversations, reach, insight, logs, terminals
   ),
   serve(openTerminal, async ({ who, params, query, socket }) =>
     terminals.attend(await conversations.own(who.owner, params.id), query, socket),
+  ),
+  serve(askConversation, async ({ who, params, body, request }) =>
+    askAside((await conversations.own(who.owner, params.id)).id, body.question, request.signal),
   ),
   serve(explainConversation, ({ who, params }) => insight.why(who.owner, params.id)),
   serve(getFinalResponse, ({ who, params }) => insight.finalResponse(who.owner, params.id)),

@@ -16,6 +16,7 @@ test('the page tells of every call of the contract, and loads nothing from elsew
     [],
   )
   assert.ok(!/<style|style="|<script>| on\w+="/.test(page))
+  assert.ok(page.includes('<a href="#type-StartTask">StartTask</a>'))
   const anchors = new Set([...page.matchAll(/id="([^"]+)"/g)].map((found) => `#${found[1]}`))
   assert.deepEqual(
     loaded.filter((address) => address.startsWith('#') && !anchors.has(address)),

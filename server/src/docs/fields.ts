@@ -51,9 +51,10 @@ function typeOf(schema: Schema): string {
 function noteOf(schema: Schema): string {
   const { minimum, maximum, maxLength } = schema
   const whole = (value: number) => Number.isSafeInteger(value) && Math.abs(value) < Number.MAX_SAFE_INTEGER
+  const parts = schema.anyOf ?? schema.oneOf ?? []
   return [
-    schema.description,
-    schema.default === undefined ? undefined : `Default: ${JSON.stringify(schema.default)}.`,
+    schema.description ?? parts.find((part) => part.description !== undefined)?.description,
+    schema.default === undefined || schema.default === null ? undefined : `Default: ${JSON.stringify(schema.default)}.`,
     minimum !== undefined && whole(minimum) ? `At least ${minimum}.` : undefined,
     maximum !== undefined && whole(maximum) ? `At most ${maximum}.` : undefined,
     maxLength === undefined ? undefined : `At most ${maxLength} characters.`,

@@ -33,7 +33,8 @@ export function docsPage(): string {
     return operation
   }
   const all = nouns()
-  const sections = all.map((noun) => section(noun, (endpoint) => article(endpoint, operationOf(endpoint), components)))
+  const types = typesOf(components)
+  const sections = all.map((noun) => section(noun, (endpoint) => article(endpoint, operationOf(endpoint), types)))
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -49,12 +50,13 @@ export function docsPage(): string {
 <nav aria-label="Calls">
 <a class="home" href="/">Parley</a>
 <label>Find a call <input id="find" type="search" placeholder="secrets, POST, events …"></label>
-${all.map(contents).join('\n')}
+${all.map(contents).join('\n')}<p><a href="#types">Types</a> · <a href="#problems">Problems</a></p>
 </nav>
 <main>
 <h1>Parley API</h1>
 ${introduction}
 ${sections.join('\n')}
+${types.section()}
 <h2 id="problems">Problems</h2>
 <table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${Object.entries(problems)
@@ -90,7 +92,32 @@ const access: Record<string, string> = {
   sandbox: 'The session key of a sandbox, or an API key of its owner.',
 }
 
-function article(endpoint: AnyEndpoint, operation: Operation, components: Components): string {
+type Types = ReturnType<typeof typesOf>
+
+/** The named shapes: each has its place on the page, and whoever names one leads there. */
+function typesOf(components: Components) {
+  const link = (type: string): string =>
+    text(type).replace(/\b[A-Z]\w*\b/g, (name) =>
+      Object.hasOwn(components, name) ? `<a href="#type-${name}">${name}</a>` : name,
+    )
+  const one = (name: string): string => {
+    const found = fieldsOf(components[name], components)
+    const form = found.length === 0 ? `<p>${link(typeText(components[name]))}</p>` : table(found, link)
+    return `<details><summary><code>${name}</code></summary><div id="type-${name}">${form}</div></details>`
+  }
+  const names = Object.keys(components).toSorted()
+  return {
+    components,
+    link,
+    section: () => `<h2 id="types">types</h2>\n${names.map(one).join('\n')}`,
+  }
+}
+
+function article(endpoint: AnyEndpoint, operation: Operation, { components, link }: Types): string {
+  const fields = (title: string, found: readonly Field[]): string =>
+    found.length === 0
+      ? ''
+      : `<details${title === 'Body' ? ' open' : ''}><summary>${title}</summary>${table(found, link)}</details>`
   const parameters = operation.parameters ?? []
   const body = Object.values(operation.requestBody?.content ?? {})[0]
   const answer = operation.responses[endpoint.status]
@@ -100,7 +127,7 @@ function article(endpoint: AnyEndpoint, operation: Operation, components: Compon
     fields('Query', parameters.filter((one) => one.in === 'query').map(parameterField)),
     fields('Body', fieldsOf(body?.schema, components)),
     example('Body', endpoint.example.body),
-    `<h4>Answer</h4><p><code>${endpoint.status}</code> ${text(answered === undefined ? endpoint.answer : typeText(answered))}</p>`,
+    `<h4>Answer</h4><p><code>${endpoint.status}</code> ${answered === undefined ? endpoint.answer : link(typeText(answered))}</p>`,
     fields('Fields of the answer', fieldsOf(answered, components)),
     example('Answer', endpoint.example.returns),
     endpoint.fails.length === 0 ? '' : `<h4>Problems</h4><p>${endpoint.fails.map(problemLink).join(', ')}</p>`,
@@ -116,16 +143,15 @@ ${parts.filter((part) => part !== '').join('\n')}
 
 const problemLink = (code: string): string => `<a href="#problem-${code}"><code>${code}</code></a>`
 
-function fields(title: string, found: readonly Field[]): string {
-  if (found.length === 0) return ''
+function table(found: readonly Field[], link: (type: string) => string): string {
   const rows = found.map(
     ({ name, type, required, note }) =>
-      `<tr><td><code>${text(name)}</code>${required ? ' <span class="required">required</span>' : ''}</td><td>${text(type)}</td><td>${prose(note)}</td></tr>`,
+      `<tr><td><code>${text(name)}</code>${required ? ' <span class="required">required</span>' : ''}</td><td>${link(type)}</td><td>${prose(note)}</td></tr>`,
   )
-  return `<details${title === 'Body' ? ' open' : ''}><summary>${title}</summary><table>
+  return `<table>
 <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">What it is</th></tr></thead><tbody>
 ${rows.join('\n')}
-</tbody></table></details>`
+</tbody></table>`
 }
 
 const example = (title: string, value: unknown): string =>

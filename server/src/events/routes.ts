@@ -5,7 +5,7 @@ import {
   respondToConfirmation,
   searchEvents,
   streamEvents,
-} from '@parley/contract/events'
+} from '@parley/contract/event-calls'
 import { postMessage, sendMessage } from '@parley/contract/message'
 import { serve } from '@parley/wire/serve'
 import type { Conversations } from '../conversations/service.ts'

@@ -1,4 +1,4 @@
-import type { eventSocket } from '@parley/contract/events'
+import type { eventSocket } from '@parley/contract/event-calls'
 import { FollowUpMessage } from '@parley/contract/message'
 import { Problem } from '@parley/contract/problems'
 import type { Call } from '@parley/wire/serve'

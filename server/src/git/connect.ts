@@ -2,13 +2,17 @@ import type { ProviderToken, ProviderTokens } from '@parley/contract/git'
 import type { GitProvider } from '@parley/contract/git-provider'
 import { Problem } from '@parley/contract/problems'
 import { type Fetch, ForgeError } from '@parley/forge/forge'
-import { type ForgeMember, forgeMember, offeredForges } from '@parley/forge/forges'
+import { type ForgeMember, forgeMember } from '@parley/forge/forges'
 import type { Clock } from '@parley/store/clock'
 import type { Database } from '@parley/store/database'
 import type { Seal } from '@parley/store/seal'
 import { tokenPlace } from './connections.ts'
 import { atForge } from './failures.ts'
 import type { ConnectionRow, GitStore } from './store.ts'
+
+/** What everybody is told who takes a way to sign in for a place of repositories. */
+export const notAForge =
+  'enterprise_sso is a way to sign in, by OpenID Connect: it holds no repositories and takes no token.'
 
 const CHECK_MS = 10_000
 
@@ -45,7 +49,7 @@ async function checkedConnection(
   stored: ConnectionRow | undefined,
 ): Promise<ConnectionRow> {
   const member = forgeMember(kind)
-  if (member === undefined) throw wrong(kind, 'git_provider', `must be one of ${offeredForges().join(', ')}`)
+  if (member === undefined) throw new Problem('not_offered', notAForge)
   const host = baseUrl(kind, entry, stored, member, privateHosts)
   const fresh = entry.token !== null && entry.token !== ''
   if (!fresh && stored?.host !== host) throw wrong(kind, 'token', 'must be sent: none is stored for this host')
@@ -74,7 +78,10 @@ function baseUrl(
   privateHosts: readonly string[],
 ): string {
   const said = host === null || host === '' ? (stored?.host ?? member.defaultHost) : host
+  if (said === null)
+    throw wrong(kind, 'host', member.host?.must ?? 'must be sent: a forge of this kind has no public host')
   const url = new URL(/^https?:\/\//i.test(said) ? said : `https://${said}`)
+  if (member.host?.is(url) === false) throw wrong(kind, 'host', member.host.must)
   const address = `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`
   if (url.protocol !== 'https:' && !privateHosts.includes(address)) {
     throw wrong(kind, 'host', 'must be reached over https')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GitRequest } from './service.ts'
-import { gitRequest, openConnectedHouse } from './testing.ts'
+import { gitRequest, openConnectedHouse, openHouse, problem } from './testing.ts'
 
 test('the way out of a sandbox reads all that the account reads, and writes to its own repository only', async () => {
   await using house = await openConnectedHouse()
@@ -60,4 +60,27 @@ test('the credential is the token of now, and works at the forge', async () => {
   assert.notDeepEqual(await git.credentialFor(gitRequest(ada, path, forge.url)), credential)
   await git.disconnect(ada, null)
   assert.equal(await git.credentialFor(gitRequest(ada, path, forge.url)), null)
+})
+
+test('each kind of forge has its repositories at its own place, and git in a sandbox reaches them there', async () => {
+  for (const [kind, dialect, prefix] of [
+    ['cloud_repo_host', 'bitbucketCloud', '/acme/widgets.git'],
+    ['datacenter_repo_host', 'bitbucketServer', '/scm/acme/widgets.git'],
+    ['devops_suite', 'azure', '/umbrella/acme/_git/widgets'],
+  ] as const) {
+    await using house = await openHouse(undefined, dialect)
+    const { git, ada, forge, entry } = house
+    await git.connect(ada, { [kind]: entry('token-of-ada') })
+    const { url } = await git.repositoryAccess(ada, kind, 'acme/widgets')
+    assert.equal(url, `${forge.url}${prefix}`)
+    await assert.rejects(git.repositoryAccess(ada, kind, 'bob/secret'), problem('repository_not_accessible'))
+    const path = `${prefix}/info/refs?service=git-receive-pack`
+    const credential = await git.credentialFor(gitRequest(ada, path, forge.url))
+    const answer = await fetch(`${forge.url}${path}`, { headers: { ...credential?.headers } })
+    assert.match(await answer.text(), /service=git-receive-pack/, kind)
+    for (const other of [`${prefix}/x`, prefix.replace('widgets', 'parts'), `/elsewhere${prefix}`]) {
+      const wish = gitRequest(ada, `${other}/git-receive-pack`, forge.url)
+      assert.equal((await git.credentialFor(wish))?.headers.authorization, undefined, other)
+    }
+  }
 })

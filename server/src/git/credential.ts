@@ -1,5 +1,6 @@
-import { repositoryName } from '@parley/contract/git-names'
 import type { GitProvider } from '@parley/contract/git-provider'
+import { type Places, repositoryOfGit, usualPlaces } from '@parley/forge/address'
+import type { Forge } from '@parley/forge/forge'
 import { forgeMember, offeredForges } from '@parley/forge/forges'
 import type { Connections } from './connections.ts'
 
@@ -42,19 +43,24 @@ export async function credentialFor(connections: Connections, asked: GitRequest)
   const connected = await connections.openAll(asked.owner, AbortSignal.timeout(UNSEAL_MS))
   const one = connected.find(({ host }) => goesTo(host, asked))
   const host = one?.host ?? publicForges.find((forge) => goesTo(forge, asked))
-  const call = host === undefined ? undefined : gitCall(asked, new URL(host).pathname)
-  if (host === undefined || call === undefined) return null
+  if (host === undefined) return null
   const kind = one?.kind ?? offeredForges().find((offered) => forgeMember(offered)?.defaultHost === host)
+  const places = (kind === undefined ? undefined : forgeMember(kind)?.places) ?? usualPlaces
+  const call = gitCall(asked, new URL(host).pathname, places)
+  if (call === undefined) return null
   const about = asked.repositories.some((wanted) => isSame(wanted, kind, call.repository))
   const credential = call.writes && !about ? null : (one?.forge.credential() ?? null)
-  return { headers: credential === null ? {} : basic(credential), scheme: schemeOf(host), about }
+  return {
+    headers: credential === null ? {} : { authorization: authorization(credential) },
+    scheme: schemeOf(host),
+    about,
+  }
 }
 
 const publicForges = offeredForges().flatMap((kind) => forgeMember(kind)?.defaultHost ?? [])
 
-const basic = ({ username, password }: { username: string; password: string }) => ({
-  authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
-})
+const authorization = ({ username, password }: NonNullable<ReturnType<Forge['credential']>>): string =>
+  username === null ? `Bearer ${password}` : `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
 const schemeOf = (host: string): 'http' | 'https' => (host.startsWith('https:') ? 'https' : 'http')
 
@@ -70,15 +76,21 @@ const isSame = (wanted: Wanted, kind: GitProvider | undefined, repository: strin
   (wanted.provider === null || wanted.provider === kind) && wanted.name.toLowerCase() === repository.toLowerCase()
 
 /** Large files go their own way: one call asks for reading and writing alike, so it counts as writing. */
-const calls = /^\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/(info\/refs|git-(?:upload|receive)-pack|info\/lfs\/objects\/batch)$/
+const calls = /^(\/.+)\/(info\/refs|git-(?:upload|receive)-pack|info\/lfs\/objects\/batch)$/
+
+interface GitCall {
+  repository: string
+  writes: boolean
+}
 
 /** The repository and whether the request can change it; undefined when it is none of git's smart HTTP requests. */
-function gitCall({ method, path }: GitRequest, prefix: string): { repository: string; writes: boolean } | undefined {
+function gitCall({ method, path }: GitRequest, prefix: string, places: Places): GitCall | undefined {
   const below = prefix === '/' ? path : path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : ''
   const mark = below.indexOf('?')
   const query = mark < 0 ? '' : below.slice(mark + 1)
-  const [, repository = '', what = ''] = calls.exec(mark < 0 ? below : below.slice(0, mark)) ?? []
-  if (!repositoryName(repository)) return undefined
+  const [, folder = '', what = ''] = calls.exec(mark < 0 ? below : below.slice(0, mark)) ?? []
+  const repository = repositoryOfGit(places, folder)
+  if (repository === undefined) return undefined
   if (what !== 'info/refs') {
     return method === 'POST' && query === '' ? { repository, writes: what !== 'git-upload-pack' } : undefined
   }

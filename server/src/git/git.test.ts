@@ -65,7 +65,10 @@ test('connecting is all or nothing, and a kind that cannot be connected says so'
   const tokens = { forge_a: entry('token-of-ada'), open_forge: entry('token-of-ada') }
   await assert.rejects(git.connect(ada, tokens), problem('upstream_error')) // it speaks another interface
   assert.deepEqual(Object.keys(await git.connected(ada)), ['open_forge'])
-  await assert.rejects(git.connect(ada, { devops_suite: entry('x') }), problem('validation_error'))
+  await assert.rejects(git.connect(ada, { enterprise_sso: entry('x') }), problem('not_offered'))
+  await assert.rejects(git.installations(ada, { provider: 'enterprise_sso', limit: 10 }), problem('not_offered'))
+  await assert.rejects(git.connect(ada, { datacenter_repo_host: entry('x', null) }), problem('validation_error'))
+  await assert.rejects(git.connect(ada, { devops_suite: entry('x', 'dev.azure.com') }), problem('validation_error'))
 })
 
 test('a disconnected account is gone, and connecting none disconnects all', async () => {

@@ -39,4 +39,5 @@ test('without a connection a public repository is looked for at the public host 
   const source = { kind: 'forge_a', host: 'https://github.com', url: `https://${place}`, plainUrl: `http://${place}` }
   assert.deepEqual(await git.repositoryAccess(ada, null, 'acme/gadgets'), source)
   await assert.rejects(git.repositoryAccess(ada, 'devops_suite', 'acme/gadgets'), problem('forge_not_connected'))
+  assert.deepEqual(await git.repositoryAccess(ada, 'enterprise_sso', 'acme/gadgets'), source)
 })

@@ -1,6 +1,7 @@
 import { repositoryName } from '@parley/contract/git-names'
 import type { GitProvider } from '@parley/contract/git-provider'
 import { Problem } from '@parley/contract/problems'
+import { cloneUrl, usualPlaces } from '@parley/forge/address'
 import { ForgeError } from '@parley/forge/forge'
 import { forgeMember } from '@parley/forge/forges'
 import type { Connected, Connections } from './connections.ts'
@@ -29,7 +30,7 @@ export function repositories(connections: Connections) {
       throw new Problem('validation_error', 'selected_repository must have the form owner/name')
     const signal = AbortSignal.timeout(CHECK_MS)
     const connected = await candidates(connections, owner, kind, signal)
-    if (connected.length === 0) return unconnected(kind ?? USUAL, fullName)
+    if (connected.length === 0) return unconnected(kind === null || kind === 'enterprise_sso' ? USUAL : kind, fullName)
     const answers = await Promise.all(connected.map((one) => look(one, fullName)))
     const at = (answer: Answer) => connected[answers.indexOf(answer)]
     const best = at('there') ?? at('unknown')
@@ -62,8 +63,9 @@ async function look({ forge }: Connected, fullName: string): Promise<Answer> {
   }
 }
 
+/** Who signs in by `enterprise_sso` says nothing about where the repository is. */
 async function candidates(connections: Connections, owner: string, kind: GitProvider | null, signal: AbortSignal) {
-  if (kind === null) return connections.openAll(owner, signal)
+  if (kind === null || kind === 'enterprise_sso') return connections.openAll(owner, signal)
   const found = await connections.find(owner, kind, signal)
   return found === undefined ? [] : [found]
 }
@@ -78,9 +80,11 @@ const cloneSource = (kind: GitProvider, host: string, url: string): CloneSource 
   plainUrl: url.replace(/^https:/, 'http:'),
 })
 
+const nowhere = { defaultHost: null, places: usualPlaces }
+
 /** At the public host of the kind, as everybody sees it. */
 function unconnected(kind: GitProvider, fullName: string): CloneSource {
-  const member = forgeMember(kind)
-  if (member === undefined) throw new Problem('forge_not_connected')
-  return cloneSource(kind, member.defaultHost, `${member.defaultHost}/${fullName}.git`)
+  const { defaultHost: host, places } = forgeMember(kind) ?? nowhere
+  if (host === null) throw new Problem('forge_not_connected')
+  return cloneSource(kind, host, cloneUrl(host, places, fullName))
 }

@@ -3,7 +3,9 @@ import type { GitProvider, SuggestedTask } from '@parley/contract/git-provider'
 import type { Page } from '@parley/contract/page'
 import { Problem } from '@parley/contract/problems'
 import type { Listing } from '@parley/forge/forge'
+import { forgeMember } from '@parley/forge/forges'
 import type { Cursor } from '@parley/store/page'
+import { notAForge } from './connect.ts'
 import type { Connections } from './connections.ts'
 import { atForge } from './failures.ts'
 
@@ -43,6 +45,7 @@ export function gitSearch({ connections, cursor }: { connections: Connections; c
 
   return {
     async installations(owner: string, { provider, page_id, limit }: Asked & { provider: GitProvider }) {
+      if (forgeMember(provider) === undefined) throw new Problem('not_offered', notAForge)
       const { forge } = await connections.open(owner, provider, deadline())
       return paged(key(owner, 'installations', provider), page_id, async (at) =>
         cut(await forge.installations(), at, limit),

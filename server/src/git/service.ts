@@ -54,6 +54,10 @@ export function gitService(parts: Parts) {
       return Object.fromEntries((await store.list(owner)).map(({ kind, host }) => [kind, shown(host)]))
     },
 
+    /** The name of the owner's account, as it was when it was connected; null: none is. */
+    account: async (owner: string, kind: GitProvider): Promise<string | null> =>
+      (await store.find(owner, kind))?.account || null,
+
     /** Who the owner is at each forge; one that does not answer now is shown as it was when it was connected. */
     async accounts(owner: string): Promise<GitAccount[]> {
       const rows = await store.list(owner)

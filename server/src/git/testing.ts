@@ -6,7 +6,7 @@ import { openSeal } from '@parley/store/seal'
 import { openTestDatabase } from '@parley/store/testing'
 import { outbound } from '@parley/wire/outbound'
 import { sql } from 'kysely'
-import { openForgeServer } from '../../../tests/tools/forge-server.ts'
+import { type DialectName, openForgeServer } from '../../../tests/tools/forge-server.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { type GitRequest, gitService } from './service.ts'
 import { gitStore } from './store.ts'
@@ -14,9 +14,10 @@ import { gitStore } from './store.ts'
 const adas = { members: { ada: 'write' } } as const
 
 /** A database with the users ada and bob, and a forge where each has an account. `listed`: the private hosts; the forge unless said. */
-export async function openHouse(listed?: string[]) {
+export async function openHouse(listed?: string[], dialect: DialectName = 'gitea') {
   const test = await openTestDatabase(migrations)
   const forge = await openForgeServer({
+    dialect,
     users: { ada: 'token-of-ada', bob: 'token-of-bob' },
     repositories: {
       'acme/widgets': { ...adas, branches: ['feature/x', 'feature/y'], issues: [issue] },
@@ -44,7 +45,7 @@ export async function openHouse(listed?: string[]) {
     fetch: (url, init) => way.fetch(url, { ...init, redirects: 3 }),
     privateHosts,
   })
-  const entry = (token: string | null, host: string | null = forge.url): ProviderToken => ({
+  const entry = (token: string | null, host: string | null = forge.host): ProviderToken => ({
     token,
     user_id: null,
     host,

@@ -6,6 +6,8 @@ import { openSeal } from '@parley/store/seal'
 import { openServerSecret } from '../access/server-secret.ts'
 import { accessService } from '../access/service.ts'
 import { accessStore } from '../access/store.ts'
+import { byOperator } from '../audit/service.ts'
+import { auditStore } from '../audit/store.ts'
 import type { Config } from '../config.ts'
 import { migrations } from '../migrations/migrations.ts'
 import { userService } from '../users/service.ts'
@@ -25,7 +27,12 @@ export async function createOwnerKey(config: Config): Promise<number> {
     const tries = openTries(database, systemClock)
     const users = userService({ store: userStore(database), access, tries, clock: systemClock })
     const owner = await users.ensureOwner()
-    const { key } = await access.createKey(owner.id, { name: 'made on the command line', scopes })
+    const audit = auditStore(database, await openServerSecret(store, seal, 'audit'))
+    const key = await database.atOnce(async () => {
+      const { row, key } = await access.createKey(owner.id, { name: 'made on the command line', scopes })
+      await audit.insert(byOperator(systemClock, owner.id, 'key.create', row.id))
+      return key
+    })
     process.stdout.write(`${key}\n`)
     return 0
   } finally {

@@ -6,7 +6,7 @@ import { startPostgres } from '@parley/store/embedded'
 import { lockDataDir } from '@parley/store/lock'
 import type { Config } from '../config.ts'
 import { openPrivateFolder } from '../data-dir.ts'
-import { openRuntimeDir } from '../runtime-dir.ts'
+import { noteRuntimeDir, openRuntimeDir } from '../runtime-dir.ts'
 import { openSecretKeys } from '../secret-key.ts'
 
 /** What a server stands on: its data folder (locked), its key, and a database that answers. */
@@ -26,6 +26,7 @@ export async function openGround(config: Config, tell: (line: string) => void): 
   const lock = await lockDataDir(dataDir)
   try {
     const runtimeDir = openRuntimeDir(dataDir, config.xdgRuntimeDir)
+    noteRuntimeDir(dataDir, runtimeDir)
     const keks = openSecretKeys(dataDir, config.secretKey)
     const replica = replicaName(dataDir)
     if (config.databaseUrl !== null)

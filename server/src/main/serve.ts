@@ -27,6 +27,8 @@ export async function serveUntilStopped(config: Config): Promise<number> {
       stateDir: join(ground.dataDir, 'sandboxes'),
       runtimeDir: join(ground.runtimeDir, 's'),
       replica: ground.replica,
+      // A database of our own lies in our data folder, which is locked.
+      alone: config.databaseUrl === null,
       log,
     }).catch((error: unknown) => {
       throw plain(error, config)

@@ -1,7 +1,7 @@
 import { startPostgres } from '@parley/store/embedded'
 import type { Config } from '../config.ts'
 import { openPrivateFolder } from '../data-dir.ts'
-import { openRuntimeDir } from '../runtime-dir.ts'
+import { notedRuntimeDir } from '../runtime-dir.ts'
 import { openSecretKeys } from '../secret-key.ts'
 import { databaseDir, type Ground, openGround } from './ground.ts'
 
@@ -16,7 +16,7 @@ export async function openShared(config: Config): Promise<Pick<Ground, 'connecti
   const dataDir = openPrivateFolder(config.dataDir)
   const keks = openSecretKeys(dataDir, config.secretKey)
   if (config.databaseUrl !== null) return { connection: config.databaseUrl, keks, close: async () => {} }
-  const runtimeDir = openRuntimeDir(dataDir, config.xdgRuntimeDir)
-  const postgres = await startPostgres({ dataDir, runtimeDir: databaseDir(runtimeDir), log: quiet, supervise: false })
+  const runtimeDir = databaseDir(notedRuntimeDir(dataDir))
+  const postgres = await startPostgres({ dataDir, runtimeDir, log: quiet, supervise: false })
   return { connection: postgres.connection, keks, close: async () => postgres.leave() }
 }

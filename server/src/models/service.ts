@@ -1,5 +1,12 @@
 import { type CatalogueModel, catalogue } from '@parley/agent/model/catalogue'
-import type { Model, ModelPage, ModelProvider, ModelProviderPage, ModelTest } from '@parley/contract/models'
+import {
+  demoModel,
+  type Model,
+  type ModelPage,
+  type ModelProvider,
+  type ModelProviderPage,
+  type ModelTest,
+} from '@parley/contract/models'
 import type { SettingsUpdate, StoredSettings } from '@parley/contract/settings'
 import { changedSettings } from '@parley/contract/settings-change'
 import type { Cursor } from '@parley/store/page'
@@ -18,7 +25,6 @@ interface Search {
 }
 
 /** Scripted, and the one that needs no key: what a newcomer can choose at once. */
-const demoModel = 'parley/demo'
 
 const fullName = ({ provider, name }: { provider: string; name: string }): string => `${provider}/${name}`
 

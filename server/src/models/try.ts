@@ -1,6 +1,6 @@
 import { type Model, ModelError } from '@parley/agent/model/model'
 import { openModel } from '@parley/agent/model/models'
-import type { ModelTest } from '@parley/contract/models'
+import { demoModel, type ModelTest } from '@parley/contract/models'
 import type { StoredSettings } from '@parley/contract/settings'
 import type { Clock } from '@parley/store/clock'
 
@@ -9,7 +9,6 @@ import type { Clock } from '@parley/store/clock'
 export type TryModel = (settings: StoredSettings, signal: AbortSignal) => Promise<ModelTest>
 
 const longestMs = 30_000
-const demoModel = 'parley/demo'
 
 export const modelTrier =
   ({ fetch: way, clock }: { fetch: typeof fetch; clock: Clock }): TryModel =>

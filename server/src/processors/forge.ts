@@ -2,10 +2,10 @@ import type { GitProvider } from '@parley/contract/git-provider'
 import { Problem } from '@parley/contract/problems'
 import type { ForgeV1CallbackProcessor } from '@parley/contract/processors'
 import { ForgeError, type NewComment } from '@parley/forge/forge'
-import { type EventRow, record } from '../conversations/service.ts'
+import { type EventRow, type LogStore, record, type Subject } from '../conversations/service.ts'
 import type { Git } from '../git/service.ts'
 import type { Outcome, Work } from './processor.ts'
-import type { ProcessorStore, Subject } from './store.ts'
+import type { ProcessorStore } from './store.ts'
 import { resultOf } from './words.ts'
 
 /*
@@ -15,7 +15,8 @@ import { resultOf } from './words.ts'
  */
 
 export interface ForgeParts {
-  store: Pick<ProcessorStore, 'claim' | 'lastOfAgent'>
+  store: Pick<ProcessorStore, 'claim'>
+  logs: Pick<LogStore, 'lastOfAgent'>
   git: Pick<Git, 'forge' | 'connected'>
 }
 
@@ -59,7 +60,7 @@ async function posted(post: () => Promise<{ url: string }>, signal: AbortSignal)
 
 /** The comment, or why there is none. */
 async function commentOn(
-  { store }: ForgeParts,
+  { logs }: ForgeParts,
   { forge_view_data: view, inline_pr_comment: inline }: ForgeV1CallbackProcessor,
   subject: Subject,
   seq: number,
@@ -68,7 +69,7 @@ async function commentOn(
   const number = view.issue_number ?? subject.pr_number[0]
   if (repository === null) return 'It is not said which repository the comment is for.'
   if (number === undefined) return 'It is not said which issue or pull request the comment is for.'
-  const said = lastResult(await store.lastOfAgent(subject.id, seq, lookBack))
+  const said = lastResult(await logs.lastOfAgent(subject.id, seq, lookBack))
   if (said === undefined) return 'The agent has said nothing that could be posted.'
   const body = said.length > longestComment ? `${said.slice(0, longestComment)}\n\n…` : said
   const on = inline || subject.pr_number.includes(number) ? 'pull_request' : 'issue'

@@ -1,6 +1,7 @@
 import type { LogEvent } from '@parley/contract/events'
 import type { Metrics } from '@parley/contract/metrics'
-import type { CallbackRow, CallbackStatus, Subject } from './store.ts'
+import type { Subject } from '../conversations/service.ts'
+import type { CallbackRow, CallbackStatus } from './store.ts'
 
 /*
  * A processor: what is done with an event once it is stored. It reads the log and never writes it, so nothing of what it does

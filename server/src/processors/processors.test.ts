@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { type Parley, parley } from '@parley/client/client'
 import type { StartRequestInput } from '@parley/contract/start-request'
@@ -57,6 +58,10 @@ test('a title comes from the model, its cost is counted, and the agent never see
     return row?.['title'] !== undefined && row
   })
   assert.ok((metrics['title']?.accumulated_token_usage.prompt_tokens ?? 0) > 0)
+  const calls = await database.rows(sql<{ prompt_tokens: number; completion_tokens: number }>`
+    select prompt_tokens::int, completion_tokens::int from llm_call where conversation_id = ${id} order by at`)
+  assert.equal(calls.length, 2, 'the call for the title is on the bill too')
+  assert.ok(calls.some((call) => call.prompt_tokens === 40 && call.completion_tokens === 5))
   await say(ada, id, '[[script:plain]] Something else.')
   await rest(ada, id, events.at(-1)?.seq)
   assert.equal(await titleOf(id), 'Fixing the parser')
@@ -151,12 +156,31 @@ test('what was begun and not noted is not begun again', async () => {
   assert.equal((await outcomes(id, 'Logging')).length, 2)
 })
 
-test('without processors nobody reads the log', async () => {
-  const id = await begin(ada, says('[[script:plain]] Work.'))
+test('a conversation is given a title whether or not its start lists a processor for it', async () => {
+  await titled({ text: 'From the model' })
+  for (const processors of [null, [{ kind: 'LoggingCallbackProcessor' as const }]]) {
+    const id = await begin(ada, says('[[script:plain]] Work.', { processors }))
+    await outcomes(id, 'SetTitle')
+    assert.equal(await titleOf(id), 'From the model')
+  }
+})
+
+test('with a title of its own and no processors nobody reads the log', async () => {
+  const id = await begin(ada, says('[[script:plain]] Work.', { title: 'Mine' }))
   await rest(ada, id)
   assert.deepEqual(await store.callbacks(id), [])
   assert.equal((await eventsOf(ada, id)).length > 0, true)
   assert.deepEqual(await database.rows(sql`select 1 from log_reader where conversation_id = ${id}`), [])
+})
+
+test('an outcome that comes when the conversation is deleted is let go', async () => {
+  await titled({ text: 'A title', delayMs: 0 })
+  const id = await begin(ada, says('[[script:plain]] Fix it.', { processors: [setTitle] }))
+  const [outcome] = await outcomes(id, 'SetTitle')
+  assert.ok(outcome)
+  await ada.conversations.delete({ params: { id } })
+  const late = { ...outcome, id: randomUUID(), event_id: randomUUID(), status: 'SUCCESS' as const }
+  assert.equal(await store.transaction((rows) => rows.settle(id, late, 'COMPLETED', null)), false)
 })
 
 test('a title is one plain line', () => {
@@ -164,4 +188,13 @@ test('a title is one plain line', () => {
   assert.equal(titleFrom('snake_case stays'), 'snake_case stays')
   assert.equal(titleFrom(' \n\u202e\n'), null)
   assert.equal([...(titleFrom('x'.repeat(80)) ?? '')].length, 50)
+})
+
+test('a title is found as fast in a message made to take long', () => {
+  for (const part of ['<think>', '**a ', '`a` ', '" ']) {
+    const began = performance.now()
+    titleFrom(part.repeat(100_000))
+    // A few milliseconds; hours if all of it were read over and over.
+    assert.ok(performance.now() - began < 2_000, part)
+  }
 })

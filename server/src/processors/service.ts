@@ -7,7 +7,7 @@ import { named, type Rounds, rounds } from '../stirs.ts'
 import { forge } from './forge.ts'
 import { logging } from './logging.ts'
 import type { Work } from './processor.ts'
-import { readLog } from './read.ts'
+import { type ReadParts, readLog } from './read.ts'
 import { processorStore, type ProcessorStore } from './store.ts'
 import { title, type TitleParts } from './title.ts'
 
@@ -18,7 +18,7 @@ import { title, type TitleParts } from './title.ts'
 
 export const processJob = 'process-events'
 
-export interface ProcessorParts extends Omit<TitleParts, 'store'> {
+export interface ProcessorParts extends Omit<TitleParts, 'subjects'>, Pick<ReadParts, 'subjects' | 'logs' | 'within'> {
   store: ProcessorStore
   git: Git
   clock: Clock

@@ -4,10 +4,11 @@ import { openModel } from '@parley/agent/model/models'
 import type { AgentSettings } from '@parley/contract/agent-settings'
 import type { Usage } from '@parley/contract/events'
 import type { Metrics } from '@parley/contract/metrics'
+import { demoModel } from '@parley/contract/models'
 import type { Clock } from '@parley/store/clock'
 import type { Seal } from '@parley/store/seal'
+import type { Subject, SubjectStore } from '../conversations/service.ts'
 import type { Work } from './processor.ts'
-import type { ProcessorStore, Subject } from './store.ts'
 import { titleFrom, wordsOf } from './words.ts'
 
 /*
@@ -16,7 +17,7 @@ import { titleFrom, wordsOf } from './words.ts'
  */
 
 export interface TitleParts {
-  store: Pick<ProcessorStore, 'title'>
+  subjects: Pick<SubjectStore, 'retitle'>
   seal: Seal
   clock: Clock
   /** The only way of a model to the network. */
@@ -37,7 +38,7 @@ export const title =
     if (fallback === null) return undefined
     const asked = await askModel(parts, subject, words, signal)
     const chosen = asked.title ?? fallback
-    const set = await parts.store.title(subject.id, subject.title, chosen)
+    const set = await parts.subjects.retitle(subject.id, subject.title, chosen)
     return {
       status: 'SUCCESS',
       detail: set ? [chosen, asked.why].filter(Boolean).join(' · ') : 'It was given another title meanwhile.',
@@ -55,7 +56,8 @@ interface Asked {
 
 async function askModel(parts: TitleParts, subject: Subject, words: string, signal: AbortSignal): Promise<Asked> {
   const { llm, max_budget_per_task: budget } = subject.config
-  if (llm === undefined) return { title: null }
+  // The scripted model of the first steps has nothing to say about a message.
+  if (llm === undefined || llm.model === demoModel) return { title: null }
   const spent = Object.values(subject.metrics).reduce((sum, one) => sum + one.accumulated_cost, 0)
   if (typeof budget === 'number' && spent >= budget) return { title: null, why: 'The budget is used up.' }
   const model = openModel({ ...(await sealedLlm(parts.seal, subject)), ...llm }, parts)

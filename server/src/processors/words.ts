@@ -19,14 +19,19 @@ export function resultOf(event: LogEvent): string {
 }
 
 const mostTitle = 50
+/** A title is looked for in so much: what takes its markup away takes time that grows faster than the length. */
+const [mostRead, mostLine] = [20_000, 400]
 
 /** One line of at most 50 characters without markup, quotes or characters that turn the reading order; null when nothing is left. */
 export function titleFrom(text: string): string | null {
   const line = text
+    .slice(0, mostRead)
     .replace(/<think>[^]*?<\/think>/g, '')
     .split(/\r?\n/)
     .map((said) =>
       said
+        .trimStart()
+        .slice(0, mostLine)
         .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
         .replace(/^\s*(?:#+|[-*>]|title\s*:)\s*/i, '')
         .replace(/(\*{1,3}|`+|__)(\S(?:.*?\S)?)\1/g, '$2')

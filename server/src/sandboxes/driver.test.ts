@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { readConfig } from '../config.ts'
 import { openDriver } from './driver.ts'
 
 async function findings(unisolated: boolean) {
@@ -16,7 +17,7 @@ async function findings(unisolated: boolean) {
     },
     log: () => {},
   }
-  const driver = await openDriver({ sandbox: 'process', unisolated, dockerHost: '', sandboxImages: [''] }, place)
+  const driver = await openDriver({ ...readConfig({}), unisolated }, place)
   try {
     // Cut at once: no sandbox starts, which is as bad as a finding can be.
     return await driver.doctor(AbortSignal.abort(new Error('cut')))

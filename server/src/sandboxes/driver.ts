@@ -23,9 +23,13 @@ const drivers: Record<Config['sandbox'], (place: Place, config: DriverConfig) =>
     const { dockerDriver } = await import('@parley/sandbox/docker/driver')
     return dockerDriver({ ...place, host: dockerHost, image })
   },
+  async kubernetes(place, { kubernetes, sandboxImages: [image = ''] }) {
+    const { kubernetesDriver } = await import('@parley/sandbox/kubernetes/driver')
+    return kubernetesDriver({ ...place, ...kubernetes, image })
+  },
 }
 
-type DriverConfig = Pick<Config, 'sandbox' | 'unisolated' | 'dockerHost' | 'sandboxImages'>
+type DriverConfig = Pick<Config, 'sandbox' | 'unisolated' | 'dockerHost' | 'kubernetes' | 'sandboxImages'>
 
 /** Rejects when what is configured cannot be: one line that says why. */
 export async function openDriver(config: DriverConfig, place: Place): Promise<Driver> {

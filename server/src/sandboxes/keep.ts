@@ -1,4 +1,4 @@
-import type { NewEvent } from '@parley/contract/events'
+import { type NewEvent, warning } from '@parley/contract/events'
 import type { Driver } from '@parley/sandbox/driver'
 import type { Limits } from '../limits.ts'
 import type { Sandboxes } from './service.ts'
@@ -9,14 +9,16 @@ import type { Due, SandboxRow, SandboxStore } from './store.ts'
  * mended by the next round and two rounds at once do no harm.
  */
 
+/** Appends to the logs of those who work in a sandbox. */
+export type Tell = (sandbox: string, event: NewEvent) => Promise<void>
+
 interface Parts {
   store: SandboxStore
   sandboxes: Sandboxes
   driver: Driver
   limits: Limits
   replica: string
-  /** Appends to the logs of those who work in a sandbox. */
-  tell: (sandbox: string, event: NewEvent) => Promise<void>
+  tell: Tell
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
@@ -60,7 +62,7 @@ const settling: Record<Due, Settle> = {
   run_time: ({ sandboxes }, row) => sandboxes.pauseNow(row, 'Paused for having run as long as a sandbox may.'),
   async delete_time({ sandboxes, tell }, row) {
     const detail = 'The sandbox was paused for as long as one is kept, and is deleted.'
-    await tell(row.id, notice('sandbox_deleted', detail))
+    await tell(row.id, warning('sandbox_deleted', detail))
     await sandboxes.discard(row.id)
   },
   start_deadline: ({ store }, row) =>
@@ -86,7 +88,7 @@ async function lookAround({ store, driver, tell }: Parts, told: Map<string, stri
   const known = await store.known(there.map((seen) => seen.id))
   for (const { id, detail } of there) {
     if (!known.has(id)) await driver.remove(id)
-    else if (isNews(told, id, detail)) await tell(id, notice('sandbox_limit', `The sandbox is at a limit: ${detail}.`))
+    else if (isNews(told, id, detail)) await tell(id, warning('sandbox_limit', `The sandbox is at a limit: ${detail}.`))
   }
   for (const id of told.keys()) if (!known.has(id)) told.delete(id)
 }
@@ -101,15 +103,7 @@ function isNews(told: Map<string, string>, id: string, detail: string | null): d
 
 async function endedByItself({ tell, log }: Parts, id: string, why: string | null): Promise<void> {
   const detail = `The sandbox ended by itself${why === null ? '' : `: ${why}`}. It is opened again with its files when it is needed.`
-  await tell(id, notice('sandbox_ended', detail)).catch((error: unknown) =>
+  await tell(id, warning('sandbox_ended', detail)).catch((error: unknown) =>
     log('The end of a sandbox could not be told.', { id, error }),
   )
 }
-
-const notice = (code: string, detail: string): NewEvent => ({
-  kind: 'NoticeEvent',
-  source: 'environment',
-  code,
-  detail,
-  level: 'warning',
-})

@@ -61,12 +61,17 @@ test('only a paused sandbox can be resumed, and a deleted one is not there', asy
   const cyd = await server.as('cyd')
   const { id } = await cyd(api.sandboxes.create)
   await settled(cyd, id, 'RUNNING')
-  await assert.rejects(cyd(api.sandboxes.resume, { params: { id } }), { code: 'state_conflict' })
+  await assert.rejects(cyd(api.sandboxes.resume, { params: { id } }), {
+    code: 'state_conflict',
+    message: 'The sandbox is RUNNING; only a PAUSED sandbox can be resumed.',
+  })
   assert.equal((await cyd(api.sandboxes.pause, { params: { id } })).status, 'PAUSED')
   assert.equal((await cyd(api.sandboxes.pause, { params: { id } })).status, 'PAUSED')
   await cyd(api.sandboxes.resume, { params: { id } })
   await settled(cyd, id, 'RUNNING')
-  await cyd(api.sandboxes.delete, { params: { id } })
+  const sandbox_id = crypto.randomUUID()
+  await assert.rejects(cyd(api.sandboxes.delete, { params: { id }, query: { sandbox_id } }), { status: 422 })
+  await cyd(api.sandboxes.delete, { params: { id }, query: { sandbox_id: id } })
   await assert.rejects(cyd(api.sandboxes.get, { params: { id } }), { code: 'not_found' })
   await until('its files are gone', 10_000, async () =>
     (await server.server.driver.list()).every((seen) => seen.id !== id),

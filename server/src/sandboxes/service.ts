@@ -45,7 +45,7 @@ export function sandboxService(parts: SandboxParts) {
     const row = await store.get(id)
     if (row === undefined || row.owner_id !== owner || row.wanted === 'removed') throw new Problem('not_found')
     const refusal = verb && sandboxRefusal(row.status, verb)
-    if (refusal !== undefined) throw refused(row.status, refusal)
+    if (refusal !== undefined) throw refused(row.status, refusal, verb)
     return row
   }
 
@@ -142,7 +142,8 @@ export function sandboxService(parts: SandboxParts) {
     },
 
     /** Gone for its owner at once; what it leaves behind is cleared away until it is really gone. */
-    async remove(owner: string, id: string): Promise<{ success: true }> {
+    async remove(owner: string, id: string, said = id): Promise<{ success: true }> {
+      if (said !== id) throw new Problem('validation_error', 'sandbox_id is not the id in the path: leave it out.')
       // What is kept of its files is kept before the transaction around begins.
       await parts.database.apart(() => own(owner, id))
       await leave.discard(id)
@@ -159,10 +160,11 @@ const notesIn = (store: SandboxStore) => ({
   repositories: store.repositories,
 })
 
-const refused = (status: SandboxStatus, code: 'gone' | 'state_conflict'): Problem =>
-  code === 'gone'
-    ? new Problem('gone', 'The sandbox no longer exists.')
-    : new Problem('state_conflict', `The sandbox is ${status}.`, { members: { current_state: status } })
+function refused(status: SandboxStatus, code: 'gone' | 'state_conflict', verb?: SandboxVerb): Problem {
+  if (code === 'gone') return new Problem('gone', 'The sandbox no longer exists.')
+  const only = verb === 'resume' ? '; only a PAUSED sandbox can be resumed' : ''
+  return new Problem('state_conflict', `The sandbox is ${status}${only}.`, { members: { current_state: status } })
+}
 
 const recordOf =
   (links: Pick<PortLinks, 'exposed'>) =>

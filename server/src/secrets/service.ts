@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto'
 import { hostMatches } from '@parley/contract/egress'
 import { Problem } from '@parley/contract/problems'
 import type { SecretSummary } from '@parley/contract/secret-names'
@@ -32,7 +32,7 @@ const place = (name: string): string => `secret.sealed_value.${name}`
 const summary = ({ name, description, hosts }: SecretRow): SecretSummary => ({ name, description, hosts })
 
 export function secretsService({ store, seal, cursor, key }: Parts) {
-  const marks = Buffer.from(hkdfSync('sha256', key, '', 'parley placeholders of secrets', 32))
+  const marks = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'parley placeholders of secrets', 32)))
   /** The same for ever, so that the way out knows it wherever the sandbox has put it. */
   const placeholder = (owner: string, name: string): string =>
     `parley-secret-${createHmac('sha256', marks).update(`${owner} ${name}`).digest('hex').slice(0, 32)}`

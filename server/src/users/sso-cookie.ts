@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { type CookieOptions, cookieText } from '@parley/wire/passage'
 import { z } from 'zod'
 
@@ -20,7 +20,7 @@ export type Kept = z.infer<typeof Kept>
 const lifeSeconds = 600
 
 export function ssoCookies({ secret, baseUrl }: { secret: Buffer; baseUrl: string }) {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'parley sso cookie', 32))
+  const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'parley sso cookie', 32)))
   const secure = baseUrl.startsWith('https:')
   const name = secure ? '__Host-parley-sso' : 'parley-sso'
   const options: CookieOptions = { path: '/', httpOnly: true, sameSite: 'lax', secure }

@@ -5,11 +5,12 @@ import { Problem } from '@parley/contract/problems'
 import type { ConversationInfo, ReportedEvent } from '@parley/contract/webhooks'
 import type { Clock } from '@parley/store/clock'
 import type { Database } from '@parley/store/database'
-import type { EventRow } from '../conversations/service.ts'
+import type { EventRow, Known, LogStore, SubjectStore } from '../conversations/service.ts'
 import { readFromNowOn } from '../processors/service.ts'
 import type { SecretsService } from '../secrets/service.ts'
 import { grown, mergedTags, toldBy, triggerOf } from './merge.ts'
-import { type Reported, reportStore, type ReportStore } from './report-store.ts'
+import { isOurs } from './ours.ts'
+import { type ReportRow, reportStore, type ReportStore } from './report-store.ts'
 import { reportedRow, type ReportedRow } from './reported-row.ts'
 
 /*
@@ -22,14 +23,8 @@ export interface ReportParts {
   store: ReportStore
   secrets: Pick<SecretsService, 'values'>
   clock: Clock
-  /** The log of a conversation within a transaction. */
-  logOf: (tx: Database) => {
-    append(
-      conversation: string,
-      rows: readonly Omit<EventRow, 'seq'>[],
-      how: { wants: boolean; revives: readonly string[] },
-    ): Promise<number | undefined>
-  }
+  /** Conversations and their logs within a transaction. */
+  within: (tx: Database) => { subjects: SubjectStore; logs: Pick<LogStore, 'append' | 'known'> }
   /** Makes a conversation; false when its id is taken. */
   make: (tx: Database, row: ReportedRow) => Promise<boolean>
   /** There is more in the log of this conversation. */
@@ -37,6 +32,9 @@ export interface ReportParts {
 }
 
 export type Reports = ReturnType<typeof reportService>
+
+/** A conversation as a report finds it, with its head locked. */
+type Reported = Known & ReportRow
 
 const success = { success: true } as const
 
@@ -48,8 +46,7 @@ export function reportService(parts: ReportParts) {
     await store.transaction(async (_, tx) => {
       const row = await found(parts, tx, who, info.id, info)
       const tags = mergedTags(row.tags, info.tags)
-      const rows = reportStore(tx)
-      await rows.update(row.id, {
+      await parts.within(tx).subjects.update(row.id, {
         tags,
         trigger: triggerOf(row.trigger, tags),
         model: row.made ? info.agent.llm.model : null,
@@ -79,13 +76,14 @@ export function reportService(parts: ReportParts) {
       await store.transaction(async (_, tx) => {
         const row = await found(parts, tx, who, id, null)
         if (!row.made && who.kind === 'sandbox') dated.forEach(mustNotSteer)
-        const fresh = await unknownOf(reportStore(tx), row.id, dated)
+        const { subjects, logs } = parts.within(tx)
+        const fresh = await unknownOf(logs, row.id, dated)
         if (fresh.length === 0) return
         const log = fresh.map((event) => eventRow(event, mask.value))
-        await parts.logOf(tx).append(row.id, log, { wants: false, revives: [] })
+        await logs.append(row.id, log, { wants: false, revives: [] })
         const told = toldBy(fresh)
         await head(tx, who, row, told.status, told.usages)
-        await reportStore(tx).moved(row.id)
+        await subjects.moved(row.id)
         tx.afterCommit(() => tell(row.id))
       })
       return success
@@ -105,11 +103,11 @@ export function reportService(parts: ReportParts) {
     const told = status?.at ?? null
     const at = told === null || told < clock.now() ? told : clock.now()
     const isLate = at !== null && row.status_at !== null && at < row.status_at
-    await reportStore(tx).head(row.id, {
+    await parts.within(tx).subjects.head(row.id, {
       status: status === null || isLate ? null : status.value,
-      statusAt: isLate ? null : at,
       metrics: Object.keys(usages).length === 0 ? null : grown(row.metrics, usages),
     })
+    if (at !== null && !isLate) await reportStore(tx).statusAt(row.id, at)
   }
 }
 
@@ -124,27 +122,27 @@ async function found(
   id: string,
   info: ConversationInfo | null,
 ): Promise<Reported> {
-  const rows = reportStore(tx)
-  const known = await rows.lock(id)
+  const { subjects } = parts.within(tx)
+  const reports = reportStore(tx)
+  const locked = async (): Promise<Reported | undefined> => {
+    const known = await subjects.lock(id)
+    return known && { ...known, ...(await reports.find(id)) }
+  }
+  const known = await locked()
   if (known !== undefined) return mine(who, known)
-  await mustBeUnused(rows, who, id)
-  if (who.kind === 'sandbox' && (await rows.isOurs(who.id))) throw new Problem('not_found')
+  await mustBeUnused(subjects, who, id)
+  if (who.kind === 'sandbox' && (await isOurs({ subjects, reports }, who.id))) throw new Problem('not_found')
   const isNew = await parts.make(tx, reportedRow(who, id, info, parts.clock.now()))
   // Deleted between the look above and now: what is gone stays gone.
-  await mustBeUnused(rows, who, id)
-  if (!isNew) return madeMeanwhile(rows, who, id)
-  await rows.made(id)
-  await readFromNowOn(tx, id)
-  const made = await rows.lock(id)
-  if (made === undefined) throw new Error('a conversation that was just made is not there')
-  return made
-}
-
-/** By another report, which was first. */
-async function madeMeanwhile(rows: Pick<ReportStore, 'lock'>, who: Who, id: string): Promise<Reported> {
-  const row = await rows.lock(id)
-  if (row === undefined) throw new Problem('not_found')
-  return mine(who, row)
+  await mustBeUnused(subjects, who, id)
+  if (isNew) {
+    await reports.made(id)
+    await readFromNowOn(tx, id)
+  }
+  const made = await locked()
+  if (made !== undefined) return mine(who, made)
+  // Another report was first, and it was deleted since.
+  throw new Problem('not_found')
 }
 
 function mine(who: Who, row: Reported): Reported {
@@ -153,8 +151,8 @@ function mine(who: Who, row: Reported): Reported {
   return row
 }
 
-async function mustBeUnused(rows: Pick<ReportStore, 'used'>, who: Who, id: string): Promise<void> {
-  const used = await rows.used(id)
+async function mustBeUnused(subjects: Pick<SubjectStore, 'used'>, who: Who, id: string): Promise<void> {
+  const used = await subjects.used(id)
   if (used === undefined) return
   if (used.owner_id !== who.owner) throw new Problem('not_found')
   if (used.how === 'deleted') throw new Problem('gone', 'The conversation was deleted.')
@@ -164,9 +162,9 @@ async function mustBeUnused(rows: Pick<ReportStore, 'used'>, who: Who, id: strin
 type Dated = ReportedEvent & { at: string }
 
 /** Each once, in the order in which they came. */
-async function unknownOf(rows: Pick<ReportStore, 'known'>, id: string, events: readonly Dated[]): Promise<Dated[]> {
+async function unknownOf(logs: Pick<LogStore, 'known'>, id: string, events: readonly Dated[]): Promise<Dated[]> {
   const ids = events.map((event) => event.id)
-  const known = await rows.known(id, ids)
+  const known = await logs.known(id, ids)
   return events.filter((event) => {
     if (known.has(event.id)) return false
     known.add(event.id)

@@ -2,7 +2,7 @@ import type { WebhookCall } from '@parley/contract/webhook-subscriptions'
 import type { Clock } from '@parley/store/clock'
 import type { Outbound } from '@parley/wire/outbound'
 import { OutboundRefused } from '@parley/wire/refused'
-import { record } from '../conversations/service.ts'
+import { type LogStore, record } from '../conversations/service.ts'
 import type { Signer } from './sign.ts'
 import type { Answered, DueRow, SubscriptionRow, WebhookStore } from './store.ts'
 
@@ -10,6 +10,7 @@ import type { Answered, DueRow, SubscriptionRow, WebhookStore } from './store.ts
 
 export interface SendParts {
   store: WebhookStore
+  logs: Pick<LogStore, 'at'>
   sign: Signer
   clock: Clock
   fetch: Outbound['fetch']
@@ -39,7 +40,7 @@ export type Sent = Answered & { gone?: true }
 
 /** Never rejects for what the receiver does; rejects with the signal's reason when it is called off. */
 export async function send(parts: SendParts, to: SubscriptionRow, row: DueRow, signal: AbortSignal): Promise<Sent> {
-  const call = await callFor(parts.store, row)
+  const call = await callFor(parts.logs, row)
   if (call === undefined) return { status: 'failed', response_status: null, error: 'The event is gone.', delayMs: null }
   const body = JSON.stringify(call)
   const headers = await parts.sign.headers(to, row.id, body)
@@ -57,10 +58,10 @@ export async function send(parts: SendParts, to: SubscriptionRow, row: DueRow, s
   }
 }
 
-async function callFor(store: WebhookStore, row: DueRow): Promise<WebhookCall | undefined> {
+async function callFor(logs: SendParts['logs'], row: DueRow): Promise<WebhookCall | undefined> {
   const { type, created_at: timestamp, conversation_id, event_seq: seq } = row
   if (seq === null || conversation_id === null) return { type, timestamp, data: row.data }
-  const event = await store.event(conversation_id, seq)
+  const event = await logs.at(conversation_id, seq)
   if (event === undefined) return undefined
   const { id, kind, source, at } = event
   const whole = event.body.length <= largestEvent

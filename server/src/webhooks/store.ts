@@ -2,7 +2,6 @@ import type { WebhookDelivery, WebhookSubscription } from '@parley/contract/webh
 import type { Database } from '@parley/store/database'
 import { type Transactional, transactional } from '@parley/store/transactional'
 import { sql } from 'kysely'
-import type { EventRow } from '../conversations/service.ts'
 
 export interface SubscriptionRow extends WebhookSubscription {
   owner_id: string
@@ -27,7 +26,6 @@ export interface Answered {
 interface Tables {
   webhook_subscription: SubscriptionRow
   webhook_delivery: DueRow
-  event: EventRow & { conversation_id: string }
 }
 
 const shown = [
@@ -177,14 +175,6 @@ function webhookRows(database: Database) {
         .orderBy('event_seq')
         .limit(limit)
         .execute(),
-
-    event: (conversation: string, seq: number): Promise<EventRow | undefined> =>
-      db
-        .selectFrom('event')
-        .select(['seq', 'id', 'kind', 'source', 'at', 'body'])
-        .where('conversation_id', '=', conversation)
-        .where('seq', '=', seq)
-        .executeTakeFirst(),
 
     /** What came of a try; nothing when another try was counted meanwhile. */
     async answered(row: WebhookDelivery, answer: Answered): Promise<void> {

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { client } from '../api.ts'
 import { t } from '../i18n/translate.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
+import { Empty } from '../ui/Empty.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { visible } from '../ui/visible.ts'
@@ -23,13 +24,13 @@ export function App({ of: { sandbox_id } }: { of: AppConversation }) {
   if (found.data === undefined) return <ErrorNote error={found.error} />
   const served = found.data.exposed_urls ?? []
   const shown = served.find((one) => one.port === port) ?? served[0]
-  if (shown === undefined) return <p className="p-4 text-soft">{t('app.none')}</p>
+  if (shown === undefined) return <Empty icon="globe" text={t('app.none')} />
   return (
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
         <select
           aria-label={t('app.port')}
-          className="field w-auto"
+          className="field w-auto chosen"
           value={shown.port}
           onChange={(event) => setPort(Number(event.target.value))}
         >

@@ -1,6 +1,7 @@
+import { pretty } from '../events/json.ts'
 import type { Tool } from '../events/timeline.ts'
 import { titleOf } from '../events/title.ts'
-import { Asked, pretty } from '../events/ToolCall.tsx'
+import { Asked } from '../events/ToolCall.tsx'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field } from '../ui/Field.tsx'
@@ -24,7 +25,7 @@ export function Asking({ call, isChosen, onChoose, edit, onEdit }: AskingProps) 
   const title = visible(`${verb} ${what.split('\n')[0] ?? ''}`)
   const first = commandOf(call) ?? pretty(action.tool_call.arguments)
   return (
-    <div className="overflow-hidden rounded-lg border border-line bg-raised">
+    <div className="overflow-hidden rounded-lg border border-line bg-page">
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1 px-3 py-1">
         {onChoose !== null && (
           <input

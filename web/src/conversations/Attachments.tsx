@@ -2,6 +2,7 @@ import type { Content } from '@parley/contract/content'
 import { useRef, useState } from 'react'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
 
 /* Pictures that go with a message, as `data:` addresses. */
 
@@ -63,10 +64,8 @@ export function Attach({ onAdd }: { onAdd: (images: readonly string[]) => void }
           target.value = ''
         }}
       />
-      <Button kind="quiet" title={t('composer.attach')} onClick={() => input.current?.click()}>
-        <svg aria-hidden viewBox="0 0 16 16" className="size-4 fill-none stroke-current stroke-[1.5]">
-          <path d="m13 7-5.5 5.5a3.2 3.2 0 0 1-4.5-4.5L8.5 2.5a2.1 2.1 0 0 1 3 3L6 11a1 1 0 0 1-1.5-1.5L9.5 4.5" />
-        </svg>
+      <Button kind="quiet" className="px-2!" title={t('composer.attach')} onClick={() => input.current?.click()}>
+        <Icon name="clip" />
         <span className="sr-only">{t('composer.attach')}</span>
       </Button>
     </>

@@ -1,7 +1,7 @@
 import type { AppConversation } from '@parley/contract/conversations'
 import { useMemo, useState } from 'react'
 import type { OpenLog } from '../events/log-state.ts'
-import { pendingCalls, queuedMessages, timelineOf } from '../events/timeline.ts'
+import { pendingCalls, queuedMessages, statusIn, timelineOf } from '../events/timeline.ts'
 import { useLogState } from '../events/use-log.ts'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Confirm } from './Confirm.tsx'
@@ -22,7 +22,8 @@ export function Chat({ of: one, log }: { of: AppConversation; log: OpenLog }) {
   const queued = useMemo(() => (isWorking ? queuedMessages(state.events) : none), [isWorking, state.events])
   const [forkAt, setForkAt] = useState<number | null>(null)
   const own: Own = useMemo(() => ({ id: one.id, fork: setForkAt }), [one.id])
-  const asks = one.execution_status === 'waiting_for_confirmation'
+  // By the log, which also says which calls are answered: between two sources one could be asked what is decided already.
+  const asks = (statusIn(state.events) ?? one.execution_status) === 'waiting_for_confirmation'
   return (
     <div className="flex h-full flex-col">
       {state.lostAt !== null && <Lost since={state.lostAt} />}

@@ -1,6 +1,8 @@
 import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { t } from '../i18n/translate.ts'
-import { Button } from '../ui/Button.tsx'
+import { Button, type ButtonProps } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import { Attach, Attached, imagesIn, type Images } from './Attachments.tsx'
 import { completed, type Sources, type Suggestion, useSuggestions } from './suggest.ts'
 import { Suggestions } from './Suggestions.tsx'
@@ -41,9 +43,12 @@ export function Composer(props: ComposerProps) {
   const choose = ({ value, act }: Suggestion) => {
     if (offered.token === null) return
     const next = completed(text, offered.token, act === undefined ? value : '')
-    onText(next.text)
-    setCaret(next.caret)
-    requestAnimationFrame(() => area.current?.setSelectionRange(next.caret, next.caret))
+    // At once: set a frame later, the caret would jump back behind what was typed since.
+    flushSync(() => {
+      onText(next.text)
+      setCaret(next.caret)
+    })
+    area.current?.setSelectionRange(next.caret, next.caret)
     area.current?.focus()
     act?.()
   }
@@ -62,7 +67,7 @@ export function Composer(props: ComposerProps) {
     act()
   }
   return (
-    <div className="relative rounded-xl border border-edge bg-raised shadow-sm focus-within:border-accent">
+    <div className="relative rounded-2xl border border-edge bg-raised shadow-sm transition-shadow focus-within:border-accent focus-within:shadow-md">
       {isOpen && <Suggestions id={`${id}-list`} items={offered.items} marked={offered.marked} onChoose={choose} />}
       <label htmlFor={id} className="sr-only">
         {label}
@@ -82,19 +87,29 @@ export function Composer(props: ComposerProps) {
         aria-autocomplete="list"
         aria-controls={isOpen ? `${id}-list` : undefined}
         aria-activedescendant={isOpen ? `${id}-list-${offered.marked}` : undefined}
-        className={`${isTall === true ? 'min-h-24' : 'min-h-12'} field-sizing-content block max-h-[40vh] w-full resize-none bg-transparent px-3.5 pt-3 pb-1 outline-none placeholder:text-soft`}
+        className={`${isTall === true ? 'min-h-24' : 'min-h-12'} field-sizing-content block max-h-[40vh] w-full resize-none bg-transparent px-4 pt-3.5 pb-1 outline-none placeholder:text-soft`}
       />
       {images !== undefined && <Attached images={images} />}
-      <div className="flex flex-wrap items-center gap-2 p-2">
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-1 p-2">
         {images !== undefined && <Attach onAdd={images.add} />}
         {children}
-        <Button kind="primary" className="ml-auto" disabled={!canSend} busy={isSending} onClick={onSend}>
-          {t('composer.send')}
-        </Button>
+        <Send disabled={!canSend} busy={isSending} onClick={onSend} />
       </div>
     </div>
   )
 }
+
+const Send = (props: Pick<ButtonProps, 'disabled' | 'busy' | 'onClick'>) => (
+  <Button
+    {...props}
+    kind="primary"
+    aria-label={t('composer.send')}
+    title={t('composer.send')}
+    className="ml-auto size-9 rounded-full! px-0!"
+  >
+    <Icon name="send" />
+  </Button>
+)
 
 /** Pictures in the clipboard are attached; text goes where it always goes. */
 function pasted(event: ClipboardEvent, images: Images): void {

@@ -1,4 +1,4 @@
-import type { ConfirmationAnswer } from '@parley/contract/events'
+import type { ConfirmationAnswer } from '@parley/contract/event-calls'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client, queries } from '../api.ts'
@@ -19,16 +19,20 @@ interface ConfirmProps {
   isAsked: boolean
 }
 
+const frame = 'mb-2 overflow-hidden rounded-2xl border border-warn bg-raised shadow-sm'
+
 /** The actions that wait for an answer: approve them as they are or changed, or reject them and say why; some or all. */
 export function Confirm({ id, calls, isAsked }: ConfirmProps) {
   const [rejects, setRejects] = useState(false)
   const [reason, setReason] = useState('')
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [edits, setEdits] = useState<Edits>({})
-  const answer = useAnswer(id, () => {
+  const answer = useAnswer(id, (said) => {
+    setLeft(new Set())
+    // Who begins to reject the rest before the first answer has arrived goes on with that.
+    if (said.accept) return
     setRejects(false)
     setReason('')
-    setLeft(new Set())
   })
   const chosen = new Set(calls.map(({ key }) => key).filter((key) => !left.has(key)))
   const yes = approval({ calls, chosen, edits })
@@ -38,8 +42,8 @@ export function Confirm({ id, calls, isAsked }: ConfirmProps) {
     setEdits(({ [key]: _, ...others }) => (text === null ? others : { ...others, [key]: text }))
   if (!isAsked) return null
   return (
-    <section aria-label={t('confirm.label')} className="mb-2 rounded-xl border border-warn bg-warn-tint">
-      <h2 className="px-3 pt-3 font-medium">{t('confirm.title')}</h2>
+    <section aria-label={t('confirm.label')} className={frame}>
+      <h2 className="bg-warn-tint px-4 py-2 text-sm font-medium text-warn">{t('confirm.title')}</h2>
       <ul className="grid max-h-[40vh] gap-3 overflow-y-auto p-3" tabIndex={0}>
         {calls.map((call) => (
           <li key={call.key}>
@@ -96,9 +100,9 @@ export function Confirm({ id, calls, isAsked }: ConfirmProps) {
   )
 }
 
-const useAnswer = (id: string, onSuccess: () => void) =>
+const useAnswer = (id: string, onSaid: (body: Body) => void) =>
   useMutation({
     mutationFn: (body: Body) => client.events.respondToConfirmation({ params: { id }, body }),
-    onSuccess,
+    onSuccess: (_, body) => onSaid(body),
     onSettled: () => queries.invalidateQueries({ queryKey: ['conversation', id] }),
   })

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { client, queries } from '../api.ts'
 import type { OpenLog } from '../events/log-state.ts'
 import { openLog } from '../events/log.ts'
+import { t } from '../i18n/translate.ts'
 import { NotHere } from '../shell/NotHere.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
@@ -30,10 +31,10 @@ function Opened({ id }: { id: string }) {
     queryFn: () => client.conversations.get({ params: { id } }),
     refetchInterval: ({ state }) => (state.data?.execution_status === 'running' ? 2000 : 10_000),
   })
-  useTitle(visible(found.data?.title ?? 'Conversation'))
+  useTitle(visible(found.data?.title ?? t('ui.untitled')))
   if (found.error instanceof Problem && found.error.code === 'not_found') return <NotHere />
   if (found.data === undefined || log === null)
-    return found.error === null ? <Loading what="the conversation" /> : <ErrorNote error={found.error} />
+    return found.error === null ? <Loading /> : <ErrorNote error={found.error} />
   return (
     <div className="flex h-full flex-col">
       <Header of={found.data} tab={tab} />

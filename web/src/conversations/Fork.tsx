@@ -34,7 +34,13 @@ export function Fork({ of: one, seq, onClose }: { of: AppConversation; seq: numb
         <p>{t('fork.about', { seq })}</p>
         <Field label={t('fork.name')}>
           {(tie) => (
-            <input {...tie} className="field" name="title" maxLength={200} placeholder={`${one.title ?? ''} (fork)`} />
+            <input
+              {...tie}
+              className="field"
+              name="title"
+              maxLength={200}
+              placeholder={t('fork.usual', { title: one.title ?? '' })}
+            />
           )}
         </Field>
         <ErrorNote error={fork.error} />

@@ -10,14 +10,14 @@ import { Controls } from './Controls.tsx'
 import { More } from './More.tsx'
 
 const place =
-  'border-b-2 border-transparent px-2.5 py-2 text-sm whitespace-nowrap text-soft hover:text-ink data-[on=true]:border-accent data-[on=true]:text-ink'
+  'border-b-2 border-transparent px-1.5 py-2 text-[0.8125rem] sm:px-2.5 sm:text-sm whitespace-nowrap text-soft hover:text-ink data-[on=true]:border-accent data-[on=true]:text-ink'
 
 /** What the conversation is, what it does, what it has cost, and what one can do with it. */
 export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undefined }) {
   return (
     <div className="border-b border-line px-3 sm:px-4">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 pt-2">
-        <h1 className="min-w-20 flex-1 truncate font-semibold sm:min-w-48" title={visible(one.title ?? '')}>
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 pt-1.5 sm:gap-x-3">
+        <h1 className="min-w-24 flex-1 truncate font-semibold sm:min-w-48" title={visible(one.title ?? '')}>
           {visible(one.title ?? t('ui.untitled'))}
         </h1>
         <StatusChip of={one} />
@@ -28,7 +28,7 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
         <More of={one} />
       </div>
       <div className="flex flex-wrap items-center justify-between gap-x-4">
-        <nav aria-label={t('chat.tabs')} className="-mb-px flex overflow-x-auto">
+        <nav aria-label={t('chat.tabs')} className="-mx-1.5 -mb-px flex overflow-x-auto sm:-mx-2.5">
           {[undefined, ...tabs].map((part) => (
             <Link
               key={part ?? 'chat'}

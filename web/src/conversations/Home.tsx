@@ -25,8 +25,8 @@ export function Home() {
   const go = useStart()
   const suggests = stored.data?.enable_proactive_conversation_starters === true
   return (
-    <div className="mx-auto w-full max-w-3xl p-4 sm:pt-16">
-      <h1 className="mb-4 text-2xl font-semibold tracking-tight sm:text-3xl">{t('home.title')}</h1>
+    <div className="mx-auto w-full max-w-3xl p-4 sm:pt-[max(3rem,14vh)]">
+      <h1 className="mb-5 text-2xl font-semibold tracking-tight sm:text-center sm:text-[1.75rem]">{t('home.title')}</h1>
       <NewConversation go={go} />
       <div className="mt-2">
         <ErrorNote error={go.error} />
@@ -87,7 +87,7 @@ function NewConversation({ go }: { go: ReturnType<typeof useStart> }) {
         autoFocus
       >
         <RepositoryPicker value={repository} onPick={(picked) => choose({ repository: picked })} />
-        <ModelPicker value={model} none={usual} onPick={(name) => choose({ model: name })} />
+        <ModelPicker isQuiet value={model} none={usual} onPick={(name) => choose({ model: name })} />
         <Mode mode={mode} onChoose={(one) => choose({ mode: one })} />
       </Composer>
       <Hint isDemo={(model ?? usual) === demoModel && stored.data !== undefined} />
@@ -111,7 +111,7 @@ function Mode({ mode, onChoose }: { mode: Choices['mode']; onChoose: (mode: Choi
     <select
       aria-label={t('home.mode')}
       title={t(`home.mode.${mode}.hint`)}
-      className="min-h-9 rounded-lg border border-edge bg-raised px-2 text-sm font-medium"
+      className="chosen min-h-9 rounded-lg bg-transparent pl-2 text-sm font-medium text-soft hover:bg-panel hover:text-ink"
       value={mode}
       onChange={({ target }) => onChoose(target.value === 'plan' ? 'plan' : 'default')}
     >
@@ -125,7 +125,7 @@ function Mode({ mode, onChoose }: { mode: Choices['mode']; onChoose: (mode: Choi
 }
 
 const Hint = ({ isDemo }: { isDemo: boolean }) => (
-  <p className="mt-2 min-h-6 px-1 text-sm text-soft">
+  <p className="mt-2 min-h-6 px-1 text-sm text-soft sm:text-center">
     {isDemo ? (
       <>
         {t('home.demo', { model: demoModel })}{' '}

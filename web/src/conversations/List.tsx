@@ -7,6 +7,7 @@ import { client, queries, usePages } from '../api.ts'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
+import { Empty } from '../ui/Empty.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { Page } from '../ui/Page.tsx'
@@ -43,7 +44,7 @@ export function List() {
       <ErrorNote error={found.error} />
       {found.isLoading && <Loading />}
       {!found.isLoading && found.items.length === 0 && found.error === null && (
-        <p className="p-2 text-soft">{t('list.none')}</p>
+        <Empty icon="chat" text={t('list.none')} />
       )}
       {found.items.length > 0 && (
         <ul className="card divide-y divide-line">
@@ -84,7 +85,7 @@ function Filters({ filter, onChange, found }: FiltersProps) {
   const put = (name: keyof Filter) => (event: ChangeEvent<HTMLInputElement | HTMLSelectElement>) =>
     onChange({ ...filter, [name]: event.target.value })
   const select = (name: 'status' | 'trigger', label: string, values: readonly string[]) => (
-    <select aria-label={label} className="field w-auto" value={filter[name]} onChange={put(name)}>
+    <select aria-label={label} className="field chosen" value={filter[name]} onChange={put(name)}>
       <option value="">{t('list.any', { name: label })}</option>
       {values.map((value) => (
         <option key={value} value={value}>
@@ -94,11 +95,11 @@ function Filters({ filter, onChange, found }: FiltersProps) {
     </select>
   )
   const text = (name: 'repository' | 'tag', label: string, offered: readonly string[]) => (
-    <>
+    <div>
       <input
         aria-label={label}
         placeholder={label}
-        className="field w-auto min-w-32 flex-1 sm:max-w-44"
+        className="field"
         maxLength={321}
         list={`${id}-${name}`}
         value={filter[name]}
@@ -109,15 +110,15 @@ function Filters({ filter, onChange, found }: FiltersProps) {
           <option key={value} value={value} />
         ))}
       </datalist>
-    </>
+    </div>
   )
   return (
-    <search className="mb-4 flex flex-wrap gap-2">
+    <search className="mb-4 grid grid-cols-2 gap-2 sm:grid-cols-4">
       <input
         type="search"
         aria-label={t('list.search')}
         placeholder={t('list.search')}
-        className="field w-auto min-w-40 flex-1"
+        className="field col-span-2 sm:col-span-4"
         maxLength={200}
         value={filter.title}
         onChange={put('title')}

@@ -9,6 +9,7 @@ import { t } from '../i18n/translate.ts'
 import { Button, buttonClass } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import { save } from '../ui/save.ts'
 import { Fork } from './Fork.tsx'
 import { markdownOf } from './markdown-export.ts'
@@ -37,8 +38,8 @@ export function More({ of: one }: { of: AppConversation }) {
   return (
     <>
       <DropdownMenu.Root modal={false}>
-        <DropdownMenu.Trigger aria-label={t('more.label')} className={buttonClass('plain')}>
-          ⋯
+        <DropdownMenu.Trigger aria-label={t('more.label')} className={buttonClass('quiet', 'px-2!')}>
+          <Icon name="dots" />
         </DropdownMenu.Trigger>
         <DropdownMenu.Portal>
           <DropdownMenu.Content align="end" sideOffset={6} className="card z-10 min-w-48 p-1 shadow-lg">

@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react'
 import type { OpenLog } from '../events/log-state.ts'
 import { t } from '../i18n/translate.ts'
 import type { Tab } from '../tabs.ts'
+import { Empty } from '../ui/Empty.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { App } from './App.tsx'
 import { Changes } from './Changes.tsx'
@@ -44,8 +45,8 @@ export function Panel(props: PanelProps) {
 function Part({ of: one, log, tab, seq }: PanelProps) {
   if (tab === 'events') return <Events id={one.id} log={log} seq={seq} />
   if (tab === 'plan') return <Plan of={one} log={log} />
-  if (one.sandbox_status !== 'RUNNING')
-    return <p className="p-4 text-soft">{t(one.sandbox_status === 'PAUSED' ? 'panel.paused' : 'panel.no-sandbox')}</p>
-  if (tab === 'app') return <App of={one} />
-  return tab === 'changes' ? <Changes of={one} /> : <Files id={one.id} />
+  if (tab === 'changes') return <Changes of={one} />
+  if (tab === 'files') return <Files of={one} />
+  if (tab === 'app' && one.sandbox_status === 'RUNNING') return <App of={one} />
+  return <Empty icon="box" text={t(one.sandbox_status === 'PAUSED' ? 'panel.paused' : 'panel.no-sandbox')} />
 }

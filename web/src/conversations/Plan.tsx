@@ -8,6 +8,7 @@ import { AgentText } from '../events/Message.tsx'
 import { plannedTasks, type Task } from '../events/tasks.ts'
 import { useLogState } from '../events/use-log.ts'
 import { t } from '../i18n/translate.ts'
+import { Empty } from '../ui/Empty.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { visible } from '../ui/visible.ts'
@@ -37,7 +38,7 @@ export function Plan({ of: one, log }: { of: AppConversation; log: OpenLog }) {
   return (
     <div className="p-4">
       <ErrorNote error={written.error ?? older.error} />
-      {isEmpty && <p className="text-soft">{t('plan.none')}</p>}
+      {isEmpty && <Empty icon="list" text={t('plan.none')} />}
       {tasks.length > 0 && <Tasks tasks={tasks} />}
       {written.data && (
         <section aria-label="PLAN.md">

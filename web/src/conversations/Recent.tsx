@@ -15,7 +15,7 @@ export function Recent() {
   if (found.error !== null && found.data === undefined) return <ErrorNote error={found.error} />
   if (found.data === undefined || found.data.items.length === 0) return null
   return (
-    <section aria-label={t('recent.label')} className="mt-8">
+    <section aria-label={t('recent.label')} className="mt-8 lg:group-data-[sidebar=on]/shell:hidden">
       <div className="mb-2 flex items-baseline justify-between">
         <h2 className="text-sm font-semibold text-soft">{t('recent.title')}</h2>
         <Link to="/conversations" className="text-sm text-accent hover:underline">

@@ -25,12 +25,12 @@ export function Row({ of: one }: { of: AppConversation }) {
       {Object.entries(one.tags)
         .slice(0, 3)
         .map(([name, value]) => (
-          <span key={name} className="max-w-40 truncate rounded bg-panel px-1.5 text-xs text-soft">
+          <span key={name} className="max-w-40 truncate rounded-md border border-line px-1.5 py-0.5 text-xs text-soft">
             {visible(`${name}: ${value}`)}
           </span>
         ))}
       <StatusChip of={one} />
-      <span className="w-16 text-right text-sm text-soft">
+      <span className="text-right text-sm text-soft max-sm:ml-auto sm:w-16">
         <Time at={one.updated_at} />
       </span>
     </Link>

@@ -8,6 +8,7 @@ import { ToolCall } from '../events/ToolCall.tsx'
 import { compact, dollars, duration } from '../i18n/format.ts'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import { terminalText, visible } from '../ui/visible.ts'
 import { ItemBar, type Own } from './ItemBar.tsx'
 
@@ -82,7 +83,7 @@ export function Timeline({ items, log, state, own, isWorking, queued }: Timeline
                 key={place.key}
                 data-index={place.index}
                 ref={list.measureElement}
-                className="absolute top-0 left-0 w-full px-3 py-1.5 sm:px-4"
+                className={`absolute top-0 left-0 w-full px-3 sm:px-4 ${row?.kind === 'tool' ? 'py-[0.1875rem]' : 'py-2'}`}
                 style={{ transform: `translateY(${place.start}px)` }}
               >
                 {row !== undefined && (
@@ -101,16 +102,19 @@ export function Timeline({ items, log, state, own, isWorking, queued }: Timeline
           })}
         </div>
       </div>
-      {!isAtEnd && rows.length > 0 && (
-        <Button className="absolute bottom-2 left-1/2 -translate-x-1/2 shadow" onClick={jump}>
-          {t('chat.latest')}
-        </Button>
-      )}
+      {!isAtEnd && rows.length > 0 && <Latest onJump={jump} />}
     </div>
   )
 }
 
-const heights: Record<Row['kind'], number> = { message: 96, thought: 60, tool: 54, note: 42, turn: 36, answer: 96 }
+const Latest = ({ onJump }: { onJump: () => void }) => (
+  <Button className="absolute bottom-2 left-1/2 -translate-x-1/2 rounded-full! shadow-md!" onClick={onJump}>
+    <Icon name="down" className="size-3" />
+    {t('chat.latest')}
+  </Button>
+)
+
+const heights: Record<Row['kind'], number> = { message: 96, thought: 60, tool: 44, note: 42, turn: 36, answer: 96 }
 
 interface View {
   log: OpenLog

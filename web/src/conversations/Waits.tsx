@@ -1,7 +1,7 @@
 import type { AppConversation } from '@parley/contract/conversations'
 import { useQuery } from '@tanstack/react-query'
 import { client } from '../api.ts'
-import { Time } from '../ui/Time.tsx'
+import { Elapsed } from '../ui/Elapsed.tsx'
 import { visible } from '../ui/visible.ts'
 
 /** What the conversation is waiting for, while that is not plain to see. */
@@ -15,10 +15,10 @@ export function Waits({ of: one }: { of: AppConversation }) {
     placeholderData: (last) => last,
   })
   return (
-    <p role="status" className="min-h-6 truncate px-1 pb-1 text-sm text-soft">
+    <p role="status" className="min-h-6 truncate px-1 pb-1 text-xs text-soft">
       {(isWorking || one.error !== null) && why.data !== undefined && (
         <>
-          {visible(why.data.detail)} <Time at={why.data.since} />
+          {visible(why.data.detail)} <Elapsed since={why.data.since} />
         </>
       )}
     </p>

@@ -1,4 +1,4 @@
-import type { ConfirmationAnswer } from '@parley/contract/events'
+import type { ConfirmationAnswer } from '@parley/contract/event-calls'
 import type { Tool } from '../events/timeline.ts'
 
 /* What a person answers to the actions that wait: which of them, and with which changes. */

@@ -1,4 +1,5 @@
 import { defaultRehypePlugins, defaultRemarkPlugins, Streamdown } from 'streamdown'
+import { t } from '../i18n/translate.ts'
 import { visible } from '../ui/visible.ts'
 
 /*
@@ -37,8 +38,8 @@ const components = {
     ),
   img: ({ src, alt }: { src?: unknown; alt?: unknown }) => (
     <span className="text-soft">
-      [Image{typeof alt === 'string' && alt !== '' ? `: ${alt}` : ''}
-      {typeof src === 'string' && isWeb(src) ? ` at ${src}` : ''}]
+      {typeof src === 'string' && isWeb(src) ? t('chat.image-at', { address: src }) : t('chat.image')}
+      {typeof alt === 'string' && alt !== '' && ` ${alt}`}
     </span>
   ),
 }

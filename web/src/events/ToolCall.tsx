@@ -3,11 +3,13 @@ import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { duration } from '../i18n/format.ts'
 import { t } from '../i18n/translate.ts'
 import { Elapsed } from '../ui/Elapsed.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import { visible } from '../ui/visible.ts'
 import { Ansi } from './Ansi.tsx'
+import { colouredJson, pretty } from './json.ts'
 import type { Live } from './live.ts'
 import { imagesOf, type Outcome, textOf, type Tool } from './timeline.ts'
-import { resultOf, titleOf } from './title.ts'
+import { iconOf, resultOf, titleOf } from './title.ts'
 
 const TextDiff = lazy(() =>
   import('../conversations/TextDiff.tsx').then(({ TextDiff: component }) => ({ default: component })),
@@ -31,22 +33,21 @@ export function ToolCall({ item, live, isWorking, isOpen, onOpen, children }: To
   const { action, outcome } = item
   const { verb, what } = titleOf(action)
   return (
-    <div className="card overflow-hidden bg-panel">
+    <div className="overflow-hidden rounded-lg border border-line bg-raised">
       <button
         type="button"
         aria-expanded={isOpen}
         onClick={() => onOpen(!isOpen)}
-        className="flex min-h-10 w-full items-center gap-2 px-3 py-1.5 text-left text-sm hover:bg-tint"
+        className="flex min-h-9 w-full items-center gap-2 px-2.5 py-1 text-left text-sm hover:bg-panel"
       >
-        <span aria-hidden className={`text-soft ${isOpen ? 'rotate-90' : ''}`}>
-          ▸
-        </span>
-        <span className="font-medium whitespace-nowrap">{visible(verb)}</span>
+        <Icon name={isOpen ? 'down' : 'right'} className="size-3 text-soft" />
+        <Icon name={iconOf(action)} className="size-4 text-soft" />
+        <span className={`font-medium whitespace-nowrap ${verb === '$' ? 'sr-only' : ''}`}>{visible(verb)}</span>
         <code className="min-w-0 flex-1 truncate text-[0.8125rem]">{visible(what.split('\n')[0] ?? '')}</code>
         <Result action={action} outcome={outcome} isLive={isWorking || live !== undefined} />
       </button>
       {isOpen && (
-        <div className="divide-y divide-line border-t border-line">
+        <div className="divide-y divide-line border-t border-line bg-panel">
           <Asked action={action} />
           {outcome !== null ? <Answered outcome={outcome} /> : live !== undefined && <Ansi text={live.text} />}
           {children}
@@ -73,8 +74,12 @@ function Result({ action, outcome, isLive }: { action: Action; outcome: Outcome 
     )
   return (
     <>
-      <span className={`whitespace-nowrap ${result.isBad ? 'text-bad' : 'text-soft'}`}>{result.text}</span>
-      <span className="whitespace-nowrap text-soft tabular-nums">
+      <span
+        className={`text-xs whitespace-nowrap ${result.isBad ? 'rounded bg-bad-tint px-1.5 py-0.5 text-bad' : 'text-soft'}`}
+      >
+        {result.text}
+      </span>
+      <span className="text-xs whitespace-nowrap text-soft tabular-nums">
         {duration(Date.parse(outcome.timestamp) - Date.parse(action.timestamp))}
       </span>
     </>
@@ -96,21 +101,12 @@ export function Asked({ action: { action, tool_call } }: { action: Action }) {
         <TextDiff path={word(action['path']) ?? ''} original={before} modified={after} isSplit={false} />
       </Suspense>
     )
-  return <Ansi text={pretty(tool_call.arguments)} />
+  return <Ansi text={colouredJson(pretty(tool_call.arguments))} />
 }
 
 /** A patch with what is added in green and what is removed in red. */
 const coloured = (patch: string): string =>
   patch.replaceAll(/^[+-].*$/gm, (line) => `\u001b[${line.startsWith('+') ? 32 : 31}m${line}\u001b[0m`)
-
-/** JSON text with one member on a line; what is no JSON stays as it is. */
-export function pretty(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2)
-  } catch {
-    return json
-  }
-}
 
 const shortest = 20_000
 

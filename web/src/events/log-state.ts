@@ -48,7 +48,7 @@ export function openState() {
   const listeners = new Set<() => void>()
   let isTold = false
 
-  /** Viewers are told once a frame, however much comes. */
+  /** Viewers are told 25 times a second at most, however much comes: what is written is read as one text, drawn anew each time. */
   function set(change: Partial<LogState>): void {
     state = { ...state, ...change }
     if (isTold) return
@@ -57,7 +57,7 @@ export function openState() {
       isTold = false
       settle()
       for (const changed of listeners) changed()
-    }, 16)
+    }, 40)
   }
 
   function settle(): void {

@@ -173,6 +173,15 @@ function noteOf(event: LogEvent): Note {
   }
 }
 
+/** What the agent does, by the newest event that says it; undefined when none of these does. */
+export function statusIn(events: readonly LogEvent[]): unknown {
+  const said = events.findLast(
+    (event): event is Of<'ConversationStateUpdateEvent'> =>
+      event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status',
+  )
+  return said?.value
+}
+
 /** The tool calls at the end that nobody has answered yet. */
 export const pendingCalls = (items: readonly Item[]): Tool[] =>
   items.filter((item) => item.kind === 'tool').filter(({ outcome }) => outcome === null)

@@ -1,5 +1,6 @@
 import type { Kinded, LogEvent } from '@parley/contract/events'
 import { t } from '../i18n/translate.ts'
+import type { IconName } from '../ui/Icon.tsx'
 import type { Outcome } from './timeline.ts'
 
 type Action = Extract<LogEvent, { kind: 'ActionEvent' }>
@@ -45,6 +46,24 @@ const titles: Record<string, (action: Kinded) => Title> = {
   GrepAction: ({ pattern }) => ({ verb: t('tool.search'), what: word(pattern) }),
   WebSearchAction: ({ query }) => ({ verb: t('tool.web'), what: word(query) }),
   TaskTrackerAction: planned,
+}
+
+const icons: Record<string, IconName> = {
+  TerminalAction: 'terminal',
+  FileEditorAction: 'pencil',
+  PlanningFileEditorAction: 'pencil',
+  ApplyPatchAction: 'diff',
+  GlobAction: 'folder',
+  GrepAction: 'search',
+  WebSearchAction: 'globe',
+  TaskTrackerAction: 'list',
+}
+
+/** What kind of thing it is, as a picture. */
+export function iconOf({ action }: Action): IconName {
+  if (action === null) return 'spark'
+  if (action['command'] === 'view' && action.kind !== 'TerminalAction') return 'eye'
+  return icons[action.kind] ?? (typeof action['url'] === 'string' ? 'globe' : 'spark')
 }
 
 /** A tool call in one line. */

@@ -79,7 +79,7 @@ function Connect() {
         {(tie) => (
           <select
             {...tie}
-            className="field"
+            className="field chosen"
             value={provider}
             onChange={(event) => setProvider(event.target.value as GitProvider)}
           >

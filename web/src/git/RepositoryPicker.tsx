@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client } from '../api.ts'
 import { t } from '../i18n/translate.ts'
+import { buttonClass } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
 import { Picker } from '../ui/Picker.tsx'
 import { accounts, hostLabel } from './accounts.ts'
 
@@ -18,11 +20,8 @@ export function RepositoryPicker({ value, onPick }: { value: Chosen | null; onPi
   if (connected.data === undefined) return null
   if (connected.data.length === 0)
     return (
-      <Link
-        to="/settings/$section"
-        params={{ section: 'git' }}
-        className="inline-flex min-h-9 items-center rounded-lg px-2 text-sm text-soft hover:bg-panel"
-      >
+      <Link to="/settings/$section" params={{ section: 'git' }} className={buttonClass('quiet', 'px-2!')}>
+        <Icon name="branch" />
         {t('git.connect-one')}
       </Link>
     )
@@ -30,6 +29,8 @@ export function RepositoryPicker({ value, onPick }: { value: Chosen | null; onPi
   return (
     <>
       <Picker
+        isQuiet
+        icon="folder"
         label={t('git.repository')}
         value={value?.repository ?? null}
         none={t('git.repository.none')}
@@ -39,6 +40,8 @@ export function RepositoryPicker({ value, onPick }: { value: Chosen | null; onPi
       />
       {value !== null && (
         <Picker
+          isQuiet
+          icon="branch"
           label={t('git.branch')}
           value={value.branch}
           none={t('git.branch.none')}

@@ -29,7 +29,7 @@ export function bytes(count: number): string {
   return number(count / 1000 ** step, {
     style: 'unit',
     unit: sizes[step] ?? 'byte',
-    unitDisplay: 'short',
+    unitDisplay: step === 0 ? 'long' : 'short',
     maximumFractionDigits: step === 0 ? 0 : 1,
   })
 }

@@ -46,7 +46,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           </Field>
           <Field label={t('keys.expires')}>
             {(tie) => (
-              <select {...tie} className="field" name="days" defaultValue="0">
+              <select {...tie} className="field chosen" name="days" defaultValue="0">
                 <option value="0">{t('keys.never')}</option>
                 {lives.map((count) => (
                   <option key={count} value={count}>

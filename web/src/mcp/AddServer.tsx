@@ -47,7 +47,12 @@ export function AddServer({ config, onSave, onClose }: AddServerProps) {
       <form ref={form} onSubmit={submit} onChange={() => tried.reset()} className="grid gap-4">
         <Field label={t('mcp.kind')}>
           {(tie) => (
-            <select {...tie} className="field" value={kind} onChange={({ target }) => setKind(target.value as Kind)}>
+            <select
+              {...tie}
+              className="field chosen"
+              value={kind}
+              onChange={({ target }) => setKind(target.value as Kind)}
+            >
               {kinds.map((one) => (
                 <option key={one} value={one}>
                   {t(`mcp.kind.${one}`)}

@@ -7,14 +7,18 @@ export function ModelPicker({
   value,
   none,
   onPick,
+  isQuiet = false,
 }: {
   value: string | null
   none: string
   onPick: (name: string | null) => void
+  isQuiet?: boolean
 }) {
   return (
     <Picker
       label={t('models.model')}
+      icon="chip"
+      isQuiet={isQuiet}
       value={value}
       none={none}
       takesText

@@ -28,15 +28,12 @@ export function Card({ of: one }: { of: Sandbox }) {
   const conversations = users.data?.items ?? []
   return (
     <article className="card grid grid-cols-[minmax(0,1fr)] gap-2 p-4" aria-label={one.id}>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <SandboxChip status={one.status} />
-        <code className="min-w-0 truncate text-sm text-soft" title={one.id}>
-          {one.id}
-        </code>
-        <CopyButton text={one.id} label={t('sandboxes.copy-id')} />
-        <span className="ml-auto text-sm text-soft">
+        <span className="text-sm text-soft">
           {t('sandboxes.made')} <Time at={one.created_at} /> · {t('sandboxes.used')} <Time at={one.last_used_at} />
         </span>
+        <Actions of={one} asks={asks} onAsk={() => setAsks(!asks)} />
       </div>
       {one.status_detail !== null && <p className="text-sm wrap-anywhere">{visible(one.status_detail)}</p>}
       {conversations.length > 0 && (
@@ -49,7 +46,16 @@ export function Card({ of: one }: { of: Sandbox }) {
       {asks && users.data !== undefined && conversations.length === 0 && (
         <p className="text-sm text-soft">{t('sandboxes.why.none')}</p>
       )}
-      <Actions of={one} asks={asks} onAsk={() => setAsks(!asks)} />
+      <div className="flex min-w-0 items-center gap-1 text-xs text-soft">
+        <code className="min-w-0 truncate" title={one.id}>
+          {one.id}
+        </code>
+        <CopyButton
+          text={one.id}
+          label={t('sandboxes.copy-id')}
+          look="rounded px-1.5 py-1 whitespace-nowrap hover:bg-panel hover:text-ink"
+        />
+      </div>
     </article>
   )
 }
@@ -67,25 +73,21 @@ function Actions({ of: one, asks, onAsk }: { of: Sandbox; asks: boolean; onAsk: 
       </Button>
     )
   return (
-    <>
+    <div className="flex flex-wrap gap-2 sm:ml-auto">
+      <Button kind="quiet" aria-expanded={asks} onClick={onAsk}>
+        {t('sandboxes.why')}
+      </Button>
+      {button('pause')}
+      {button('resume')}
+      {sandboxAllows(one.status, 'delete') && one.status !== 'MISSING' && (
+        <DeleteButton
+          what={t('sandboxes.this')}
+          warning={t('sandboxes.delete.warning')}
+          onDelete={() => client.sandboxes.delete({ params: { id: one.id } }).then(refresh)}
+        />
+      )}
       <ErrorNote error={act.error} />
-      <div className="flex flex-wrap gap-2">
-        {button('pause')}
-        {button('resume')}
-        <Button kind="quiet" aria-expanded={asks} onClick={onAsk}>
-          {t('sandboxes.why')}
-        </Button>
-        {sandboxAllows(one.status, 'delete') && one.status !== 'MISSING' && (
-          <span className="ml-auto">
-            <DeleteButton
-              what={t('sandboxes.this')}
-              warning={t('sandboxes.delete.warning')}
-              onDelete={() => client.sandboxes.delete({ params: { id: one.id } }).then(refresh)}
-            />
-          </span>
-        )}
-      </div>
-    </>
+    </div>
   )
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { client, usePages } from '../api.ts'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
+import { Empty } from '../ui/Empty.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { Page } from '../ui/Page.tsx'
@@ -20,7 +21,7 @@ export function Sandboxes() {
   const filter = (
     <select
       aria-label={t('sandboxes.status')}
-      className="field w-auto"
+      className="field w-auto chosen"
       value={status ?? ''}
       onChange={({ target }) => setStatus(sandboxStatuses.find((one) => one === target.value))}
     >
@@ -38,7 +39,7 @@ export function Sandboxes() {
       <ErrorNote error={found.error} />
       {found.isLoading && <Loading />}
       {!found.isLoading && found.items.length === 0 && found.error === null && (
-        <p className="text-soft">{status === undefined ? t('sandboxes.none') : t('ui.nothing-found')}</p>
+        <Empty icon="box" text={status === undefined ? t('sandboxes.none') : t('ui.nothing-found')} />
       )}
       <ul className="grid grid-cols-[minmax(0,1fr)] gap-3">
         {found.items.map((one) => (

@@ -44,16 +44,6 @@ function inputFor(
       )
     case 'lines':
       return <textarea {...usual} rows={3} defaultValue={text} />
-    case 'json':
-      return (
-        <textarea
-          {...usual}
-          className="field font-mono text-[0.8125rem]"
-          rows={10}
-          spellCheck={false}
-          defaultValue={text}
-        />
-      )
     default:
       return <input {...usual} type={control.kind} maxLength={512} defaultValue={text} autoComplete="off" />
   }
@@ -61,7 +51,7 @@ function inputFor(
 
 function Choices({ choices, text, ...usual }: Usual & { choices: readonly Choice[]; text: string }) {
   return (
-    <select {...usual} defaultValue={text}>
+    <select {...usual} className="field chosen" defaultValue={text}>
       {choices.map(({ value, label }) => (
         <option key={value} value={value}>
           {t(label)}
@@ -76,19 +66,19 @@ function Switch({ field, hint, isOn }: { field: FormField; hint: string; isOn: b
   return (
     <div>
       <label className="flex min-h-9 items-center gap-2.5">
-        <input type="checkbox" name={field} defaultChecked={isOn} aria-describedby={note} />
+        <input className="switch" type="checkbox" name={field} defaultChecked={isOn} aria-describedby={note} />
         {t(`field.${field}`)}
       </label>
-      <p id={note} className="ml-6 text-sm text-soft">
+      <p id={note} className="ml-11.5 text-sm text-soft">
         {hint}
       </p>
     </div>
   )
 }
 
-/** As it stands in the control: lists a line each, objects as JSON. */
+/** As it stands in the control: lists a line each. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.join('\n')
-  return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)
+  return String(value)
 }

@@ -21,6 +21,9 @@ const route = getRouteApi('/inside/settings/$section')
 const pages: Record<Section['id'], ComponentType> = {
   model: ModelForm,
   agent: () => <SettingsForm name="agent" />,
+  advanced: lazy(() =>
+    import('./AgentSettingsForm.tsx').then(({ AgentSettingsForm }) => ({ default: AgentSettingsForm })),
+  ),
   sandbox: () => <SettingsForm name="sandbox" />,
   mcp: Mcp,
   git: () => (
@@ -74,7 +77,7 @@ function Narrow({ mine, shown }: { mine: readonly Section[]; shown: Section }) {
   return (
     <select
       aria-label={t('shell.settings')}
-      className="field md:hidden"
+      className="field md:hidden chosen"
       value={shown.id}
       onChange={({ target }) => void navigate({ to: '/settings/$section', params: { section: target.value } })}
     >

@@ -1,6 +1,6 @@
 import type { Settings } from '@parley/contract/settings'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
@@ -21,16 +21,10 @@ export function SettingsForm({ name }: { name: keyof typeof forms }) {
 
 function Form({ groups, stored }: { groups: readonly Group[]; stored: Settings }) {
   const change = useSettingsChange()
-  const [wrong, setWrong] = useState<unknown>(null)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const fields = groups.flatMap((group) => group.fields)
-    setWrong(null)
-    try {
-      change.mutate(saidIn(new FormData(event.currentTarget), fields))
-    } catch (error) {
-      setWrong(error)
-    }
+    change.mutate(saidIn(new FormData(event.currentTarget), fields))
   }
   return (
     <form onSubmit={submit} onChange={() => change.isSuccess && change.reset()}>
@@ -44,7 +38,7 @@ function Form({ groups, stored }: { groups: readonly Group[]; stored: Settings }
           ))}
         </Section>
       ))}
-      <SaveBar saved={change.isSuccess} busy={change.isPending} error={wrong ?? change.error} />
+      <SaveBar saved={change.isSuccess} busy={change.isPending} error={change.error} />
     </form>
   )
 }

@@ -7,7 +7,7 @@ import type { Key } from '../i18n/message.ts'
  */
 
 export type Control =
-  | { kind: 'text' | 'email' | 'lines' | 'json' | 'switch' }
+  | { kind: 'text' | 'email' | 'lines' | 'switch' }
   /** Written, never read: `set` says whether one is stored. */
   | { kind: 'secret'; set: 'search_api_key_set' | 'sandbox_api_key_set' }
   | { kind: 'number'; min: number; max?: number; step?: 'any' }
@@ -35,6 +35,7 @@ export const elsewhere = {
   llm_base_url: 'model',
   mcp_config: 'mcp',
   language: 'profile',
+  agent_settings: 'advanced',
 } as const satisfies Partial<Record<Field, string>>
 
 export const controls = {
@@ -54,7 +55,6 @@ export const controls = {
   condenser_max_size: { kind: 'number', min: 20, max: 100_000 },
   disabled_skills: { kind: 'lines' },
   search_api_key: { kind: 'secret', set: 'search_api_key_set' },
-  agent_settings: { kind: 'json' },
   sandbox_grouping_strategy: {
     kind: 'choice',
     choices: groupingStrategies.map((value) => ({ value, label: `grouping.${value}` as const })),
@@ -96,7 +96,6 @@ export const forms = {
     { title: 'settings.bounds', fields: ['max_budget_per_task', 'max_iterations'] },
     { title: 'settings.memory', fields: ['enable_default_condenser', 'condenser_max_size'] },
     { title: 'settings.tools', fields: ['search_api_key', 'disabled_skills', 'agent'] },
-    { title: 'settings.advanced', about: 'settings.advanced.about', fields: ['agent_settings'] },
   ],
   sandbox: [
     { title: 'settings.sandbox.use', fields: ['sandbox_grouping_strategy', 'setup_script_required'] },

@@ -1,11 +1,6 @@
 import type { SettingsUpdate } from '@parley/contract/settings'
 import { type Control, controls, type FormField } from './fields.ts'
 
-/** A text that was to be JSON. */
-export class NotJson extends Error {
-  override name = 'NotJson'
-}
-
 type Read = (text: string) => unknown
 const readers: Record<Exclude<Control['kind'], 'switch'>, Read> = {
   text: (text) => text.trim() || null,
@@ -19,17 +14,9 @@ const readers: Record<Exclude<Control['kind'], 'switch'>, Read> = {
     const said = lines.filter((line) => line !== '')
     return said.length === 0 ? null : said
   },
-  json: (text) => {
-    if (text.trim() === '') return null
-    try {
-      return JSON.parse(text)
-    } catch (error) {
-      throw new NotJson(error instanceof Error ? error.message : String(error))
-    }
-  },
 }
 
-/** What a form says of these fields. Throws `NotJson`. */
+/** What a form says of these fields. */
 export function saidIn(form: FormData, fields: readonly FormField[]): SettingsUpdate {
   const entries = fields.map((field) => {
     const { kind } = controls[field]

@@ -2,6 +2,7 @@
 export const sections = [
   { id: 'model', label: 'settings.model', group: 'agent' },
   { id: 'agent', label: 'settings.agent', group: 'agent' },
+  { id: 'advanced', label: 'settings.advanced', group: 'agent' },
   { id: 'sandbox', label: 'settings.sandbox', group: 'agent' },
   { id: 'mcp', label: 'settings.mcp', group: 'agent' },
   { id: 'git', label: 'settings.git', group: 'connections' },

@@ -4,21 +4,19 @@ import { useEffect, useState } from 'react'
 import { chooseLanguage, chosenLanguage, languageOf } from '../i18n/language.ts'
 import { t } from '../i18n/translate.ts'
 import { settings } from '../settings/settings.ts'
+import { Icon } from '../ui/Icon.tsx'
 import { Account } from './Account.tsx'
 import { useAttention } from './attention.ts'
 import { Away } from './Away.tsx'
 import { Palette } from './Palette.tsx'
-
-const places = [
-  { to: '/', label: 'shell.new' },
-  { to: '/conversations', label: 'shell.conversations' },
-  { to: '/sandboxes', label: 'shell.sandboxes' },
-  { to: '/settings', label: 'shell.settings' },
-] as const
+import { places } from './places.ts'
+import { toggleSidebar, useSidebar } from './sidebar.ts'
+import { Sidebar } from './Sidebar.tsx'
 
 /** The frame of every page: where one can go, who one is, and the page itself. */
 export function Shell() {
   const [isOpen, setOpen] = useState(false)
+  const isShown = useSidebar()
   useStoredLanguage()
   useAttention()
   useEffect(() => {
@@ -31,44 +29,65 @@ export function Shell() {
     return () => removeEventListener('keydown', listen)
   }, [])
   return (
-    <div className="flex h-full flex-col">
+    <div className="group/shell flex h-full" data-sidebar={isShown ? 'on' : 'off'}>
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-raised focus:p-2">
         {t('shell.skip')}
       </a>
-      <header className="flex items-center gap-1 border-b border-line px-2 sm:gap-2 sm:px-4">
-        <Link to="/" className="flex items-center gap-2 py-2 pr-2 font-semibold" aria-label={t('shell.start')}>
-          <img src="/favicon.svg" alt="" className="size-6" />
-          <span className="hidden sm:inline">Parley</span>
-        </Link>
-        <nav aria-label={t('shell.main')} className="flex min-w-0 overflow-x-auto">
-          {places.map(({ to, label }) => (
-            <Link
-              key={to}
-              to={to}
-              activeOptions={{ exact: to === '/' }}
-              className={`${to === '/' ? 'hidden sm:block' : ''} border-b-2 border-transparent px-2 py-3 text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink`}
-            >
-              {t(label)}
-            </Link>
-          ))}
-        </nav>
-        <button
-          type="button"
-          onClick={() => setOpen(true)}
-          className="ml-auto hidden min-h-9 items-center gap-2 rounded-lg border border-line px-2 text-sm text-soft hover:bg-panel md:flex"
-        >
-          {t('shell.search')} <kbd className="rounded bg-panel px-1 font-sans text-xs">Ctrl K</kbd>
-        </button>
-        <div className="ml-auto md:ml-0">
-          <Account />
-        </div>
-      </header>
-      <main id="page" className="min-h-0 flex-1 overflow-y-auto" tabIndex={-1}>
-        <Outlet />
-      </main>
+      {isShown && <Sidebar onSearch={() => setOpen(true)} />}
+      <div className="flex min-w-0 flex-1 flex-col">
+        <Top isAlways={!isShown} onSearch={() => setOpen(true)} />
+        <main id="page" className="min-h-0 flex-1 overflow-y-auto" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
       <Away />
       {isOpen && <Palette onClose={() => setOpen(false)} />}
     </div>
+  )
+}
+
+/** Above the page, where there is no room beside it or one does not want it there. */
+function Top({ isAlways, onSearch }: { isAlways: boolean; onSearch: () => void }) {
+  return (
+    <header
+      className={`flex items-center gap-0.5 border-b border-line px-2 sm:gap-2 sm:px-4 ${isAlways ? '' : 'lg:hidden'}`}
+    >
+      <button
+        type="button"
+        aria-label={t('shell.show')}
+        title={t('shell.show')}
+        className="hidden size-8 place-items-center rounded-lg text-soft hover:bg-panel hover:text-ink lg:grid"
+        onClick={toggleSidebar}
+      >
+        <Icon name="panel" />
+      </button>
+      <Link to="/" className="flex items-center gap-2 py-2 pr-1 font-semibold sm:pr-2" aria-label={t('shell.start')}>
+        <img src="/favicon.svg" alt="" className="size-6" />
+        <span className="hidden sm:inline">Parley</span>
+      </Link>
+      <nav aria-label={t('shell.main')} className="flex min-w-0 overflow-x-auto">
+        {places.map(({ to, short }) => (
+          <Link
+            key={to}
+            to={to}
+            activeOptions={{ exact: to === '/' }}
+            className={`${to === '/' ? 'hidden sm:block' : ''} border-b-2 border-transparent px-1.5 py-3 text-sm text-soft hover:text-ink sm:px-2 aria-[current=page]:border-accent aria-[current=page]:text-ink`}
+          >
+            {t(short)}
+          </Link>
+        ))}
+      </nav>
+      <button
+        type="button"
+        aria-label={t('shell.search')}
+        title={t('shell.search')}
+        className="ml-auto grid size-8 place-items-center rounded-lg text-soft hover:bg-panel hover:text-ink"
+        onClick={onSearch}
+      >
+        <Icon name="search" />
+      </button>
+      <Account />
+    </header>
   )
 }
 

@@ -2,9 +2,9 @@ import type { ButtonHTMLAttributes } from 'react'
 
 const kinds = {
   primary: 'bg-accent text-accent-ink hover:opacity-90',
-  plain: 'border border-edge bg-raised text-ink hover:bg-panel',
+  plain: 'border border-line bg-raised text-ink shadow-xs hover:border-edge hover:bg-panel',
   quiet: 'text-soft hover:bg-panel hover:text-ink',
-  danger: 'border border-bad text-bad hover:bg-bad-tint',
+  danger: 'border border-line text-bad hover:border-bad hover:bg-bad-tint',
 }
 
 export const buttonClass = (kind: keyof typeof kinds, more = ''): string =>

@@ -5,6 +5,7 @@ import { t } from '../i18n/translate.ts'
 import { Button } from './Button.tsx'
 import { Dialog } from './Dialog.tsx'
 import { ErrorNote } from './ErrorNote.tsx'
+import { Icon, type IconName } from './Icon.tsx'
 
 export interface Choice {
   value: string
@@ -21,6 +22,9 @@ interface PickerProps {
   searchKey: readonly unknown[]
   search: (words: string) => Promise<Choice[]>
   onPick: (choice: Choice | null) => void
+  icon?: IconName
+  /** As part of something else: without a frame of its own. */
+  isQuiet?: boolean
   /** Offers what was typed as a choice too. */
   takesText?: boolean
 }
@@ -30,12 +34,17 @@ export function Picker(props: PickerProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Button onClick={() => setOpen(true)} aria-haspopup="dialog" className="max-w-full" title={props.label}>
+      <Button
+        kind={props.isQuiet === true ? 'quiet' : 'plain'}
+        onClick={() => setOpen(true)}
+        aria-haspopup="dialog"
+        className={`max-w-full ${props.isQuiet === true ? 'px-2!' : ''}`}
+        title={props.label}
+      >
+        {props.icon !== undefined && <Icon name={props.icon} />}
         <span className="sr-only">{props.label}: </span>
         <span className="truncate">{props.value ?? props.none}</span>
-        <span aria-hidden className="text-soft">
-          ▾
-        </span>
+        <Icon name="down" className="size-3 text-soft" />
       </Button>
       {isOpen && <Choices {...props} onClose={() => setOpen(false)} />}
     </>

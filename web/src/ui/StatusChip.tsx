@@ -42,8 +42,19 @@ export function Chip({ text, tone }: { text: string; tone: Tone }) {
   )
 }
 
+type Of = Pick<AppConversation, 'execution_status' | 'sandbox_status'>
+const known = ({ execution_status, sandbox_status }: Of): [Word, Tone] | undefined =>
+  execution_status === null ? sandbox[sandbox_status] : execution[execution_status]
+
+export const toneOf = (one: Of): Tone => known(one)?.[1] ?? 'calm'
+/** The status of a conversation in a word. */
+export const wordOf = (one: Of): string => {
+  const [word] = known(one) ?? []
+  return word === undefined ? (one.execution_status ?? one.sandbox_status) : t(word)
+}
+
 /** What the agent does; while it has no status of its own, what its sandbox does. */
-export function StatusChip({ of }: { of: Pick<AppConversation, 'execution_status' | 'sandbox_status'> }) {
+export function StatusChip({ of }: { of: Of }) {
   if (of.execution_status === null) return <SandboxChip status={of.sandbox_status} />
   return <Known word={execution[of.execution_status]} status={of.execution_status} />
 }

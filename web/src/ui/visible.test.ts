@@ -20,6 +20,10 @@ test('of what a terminal understands only colours are left', () => {
   assert.equal(terminalText('\u001b[2J\u001b[Hx\u001b(B\u001bM'), 'x')
 })
 
+test('a sequence that is put together by taking another away is none', () => {
+  assert.equal(terminalText('\u001b\u009b[[2Jx'), '[2Jx')
+})
+
 test('a line that was written over shows what it said last', () => {
   assert.equal(terminalText('10 %\r50 %\r100 %\r\ndone\r\n'), '100 %\ndone\n')
 })

@@ -25,6 +25,8 @@ const strings =
   /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]{0,4096}(?:\u0007|\u001b\\|\u009c)?/g
 const sequences = /(?:\u001b\[|\u009b)([0-?]*)([ -/]*)([@-~])?/g
 const others = /\u001b(?!\[)[ -/]*[0-~]?/g
+/** Where what was taken away has brought other parts together, a sequence can begin that was none before. */
+const left = /\u001b(?!\[[\d;:]*m)/g
 /* oxlint-enable no-control-regex */
 
 /**
@@ -38,6 +40,7 @@ export function terminalText(text: string): string {
       end === 'm' && between === '' && /^[\d;:]*$/.test(parameters) ? whole : '',
     )
     .replace(others, '')
+    .replace(left, '')
   const lines = colours.replaceAll('\r\n', '\n').split('\n')
   const last = lines.map((line) => line.slice(line.replace(/\r+$/, '').lastIndexOf('\r') + 1))
   return last.map((line) => line.split('\u001b').map(visible).join('\u001b')).join('\n')

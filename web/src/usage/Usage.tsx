@@ -10,6 +10,7 @@ import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Loading } from '../ui/Loading.tsx'
 import { save } from '../ui/save.ts'
 import { Section } from '../ui/Section.tsx'
+import { Segments } from '../ui/Segments.tsx'
 import { visible } from '../ui/visible.ts'
 import { me } from '../users/me.ts'
 import { Days } from './Days.tsx'
@@ -34,7 +35,7 @@ export function Usage() {
       <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
         <select
           aria-label={t('usage.range')}
-          className="field w-auto"
+          className="field w-auto chosen"
           value={days}
           onChange={({ target }) => setDays(Number(target.value))}
         >
@@ -64,19 +65,12 @@ export function Usage() {
 }
 
 const Choice = ({ measure, onChoose }: { measure: Measure; onChoose: (measure: Measure) => void }) => (
-  <div role="group" aria-label={t('usage.measure')} className="flex rounded-lg border border-edge p-0.5">
-    {measures.map((one) => (
-      <button
-        key={one}
-        type="button"
-        aria-pressed={measure === one}
-        onClick={() => onChoose(one)}
-        className="min-h-8 rounded-md px-3 text-sm text-soft aria-pressed:bg-tint aria-pressed:font-medium aria-pressed:text-ink"
-      >
-        {t(`usage.${one}`)}
-      </button>
-    ))}
-  </div>
+  <Segments
+    label={t('usage.measure')}
+    value={measure}
+    choices={measures.map((value) => ({ value, label: t(`usage.${value}`) }))}
+    onChoose={onChoose}
+  />
 )
 
 function Report({ report, measure }: { report: UsageReport; measure: Measure }) {

@@ -141,7 +141,7 @@ function Speech() {
     <Section title={t('users.language')}>
       <select
         aria-label={t('users.language')}
-        className="field w-auto"
+        className="field w-auto chosen"
         value={chosen ?? ''}
         onChange={({ target }) => pick(languageOf(target.value) ?? null)}
       >

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { deflate, type ZlibOptions } from 'node:zlib'
-import type { NewEvent } from '@parley/contract/events'
+import { type NewEvent, warning } from '@parley/contract/events'
 import { Problem } from '@parley/contract/problems'
 import type { Limits } from '../../limits.ts'
 import type { Sandboxes } from '../../sandboxes/service.ts'
@@ -13,6 +13,7 @@ import {
   objectBytes,
   startAnew,
 } from './collect.ts'
+import { few } from './few.ts'
 import { algorithmOf, oidOf } from './objects.ts'
 import { openSnapshot } from './read.ts'
 import { restorer } from './restore.ts'
@@ -39,9 +40,12 @@ export type Checkpoints = ReturnType<typeof checkpointsOf>
 const groupBytes = 4 * 2 ** 20
 const groupObjects = 1_000
 const mostNamed = 10
+/** Many runs may end together, and each save asks the database and the sandbox for much. */
+const mostAtOnce = 4
 
 export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits }, tell, log }: CheckpointParts) {
   const going = new Map<string, Promise<void>>()
+  const inTurn = few(mostAtOnce)
   /** What each log was told last: it is told again when it changes. */
   const told = new Map<string, string>()
   const closing = new AbortController()
@@ -128,7 +132,9 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     try {
       const place = await store.workplace(conversation)
       if (place === undefined) return
-      const next = (going.get(place.id) ?? Promise.resolve()).then(() => save(place, thorough))
+      const work = () => save(place, thorough)
+      // What the end of a sandbox waits for goes before what a run leaves behind.
+      const next = (going.get(place.id) ?? Promise.resolve()).then(() => (thorough ? work() : inTurn(work)))
       const settled = next.catch((error: unknown) => log('A checkpoint could not be told of.', { conversation, error }))
       going.set(place.id, settled)
       await settled
@@ -223,16 +229,8 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Problem && error.detail !== undefined ? error.detail : 'the sandbox could not be reached'
 }
 
-const notice = (code: string, detail: string): NewEvent => ({
-  kind: 'NoticeEvent',
-  source: 'environment',
-  code,
-  detail,
-  level: 'warning',
-})
-
 const failed = (reason: string, at: string | undefined): NewEvent =>
-  notice(
+  warning(
     'checkpoint_failed',
     `The files of the workspace could not be saved outside the sandbox: ${reason}. ` +
       (at === undefined ? 'They were never saved.' : `They are saved as they were at ${at}.`),
@@ -244,5 +242,5 @@ function incomplete(left: readonly string[], unread: boolean): NewEvent | undefi
   const large = left.length === 0 ? '' : ` Too large: ${named}${more}.`
   const closed = unread ? ' Some could not be read.' : ''
   if (large === '' && closed === '') return undefined
-  return notice('checkpoint_incomplete', `Not all files are saved outside the sandbox.${large}${closed}`)
+  return warning('checkpoint_incomplete', `Not all files are saved outside the sandbox.${large}${closed}`)
 }

@@ -61,7 +61,8 @@ const relative = ({ working_dir }: Place, path: string): string =>
     .filter((part) => part !== '' && part !== '.')
     .join('/')
 
-interface Changed extends GitChange {
+/** Lines are not counted: the contents of the files are not read for a list. */
+interface Changed extends Pick<GitChange, 'status' | 'path'> {
   oid: string
 }
 
@@ -128,6 +129,8 @@ function moved(changes: readonly Changed[]): GitChange[] {
   })
   return said.flatMap((one, index) => {
     const before = changes[index]
-    return before !== undefined && left.has(before) ? [] : [{ status: one.status, path: one.path }]
+    return before !== undefined && left.has(before)
+      ? []
+      : [{ status: one.status, path: one.path, additions: null, deletions: null }]
   })
 }

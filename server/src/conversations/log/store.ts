@@ -1,6 +1,7 @@
 import type { EventKind, EventSource } from '@parley/contract/events'
 import type { Database } from '@parley/store/database'
 import { CompiledQuery, sql } from 'kysely'
+import type { Usages } from '../metrics.ts'
 
 /** One event as it is kept. `body` is the JSON text of its own fields, without the ones that have a column. */
 export interface EventRow {
@@ -135,6 +136,19 @@ export function logStore(database: Database) {
         where conversation_id = ${conversation} and execution_status <> 'running'`.execute(db)
     },
 
+    /** What the conversation has used, by usage id. Holds the head's row until the transaction ends. */
+    async metrics(conversation: string): Promise<Usages | undefined> {
+      const head = await sql<{ metrics: Usages }>`
+        select metrics from conversation_head where conversation_id = ${conversation} for update`.execute(db)
+      return head.rows[0]?.metrics
+    },
+
+    /** Sets what is used under an id that no run counts. */
+    async count(conversation: string, usage: string, metrics: unknown): Promise<void> {
+      await sql`update conversation_head set metrics = metrics || jsonb_build_object(${usage}::text, ${text(metrics)}::jsonb)
+        where conversation_id = ${conversation}`.execute(db)
+    },
+
     /** Takes the pen: from now on only appends with this epoch are accepted. False when a newer worker has it. */
     async take(conversation: string, epoch: number): Promise<boolean> {
       const done = await sql`
@@ -164,6 +178,34 @@ export function logStore(database: Database) {
         .orderBy('seq')
         .limit(limit)
         .execute(),
+
+    at: (conversation: string, seq: number): Promise<EventRow | undefined> =>
+      db
+        .selectFrom('event')
+        .select(['seq', 'id', 'kind', 'source', 'at', 'body'])
+        .where('conversation_id', '=', conversation)
+        .where('seq', '=', seq)
+        .executeTakeFirst(),
+
+    /** Newest first, up to and with `seq`: what the agent has said and done. */
+    lastOfAgent: (conversation: string, seq: number, limit: number): Promise<EventRow[]> =>
+      db
+        .selectFrom('event')
+        .select(['seq', 'id', 'kind', 'source', 'at', 'body'])
+        .where('conversation_id', '=', conversation)
+        .where('seq', '<=', seq)
+        .where('source', '=', 'agent')
+        .where('kind', 'in', ['MessageEvent', 'ActionEvent'])
+        .orderBy('seq', 'desc')
+        .limit(limit)
+        .execute(),
+
+    /** Of these ids, those that are in the log. */
+    async known(conversation: string, ids: readonly string[]): Promise<Set<string>> {
+      const rows = await database.rows(sql<{ id: string }>`
+        select id from event where conversation_id = ${conversation} and id = any(${ids}::uuid[])`)
+      return new Set(rows.map((row) => row.id))
+    },
 
     async seqOf(conversation: string, id: string): Promise<number | undefined> {
       const row = await db

@@ -1,5 +1,6 @@
 import type { Children } from '@parley/agent/delegate/children'
-import { mostDepth } from '@parley/agent/delegate/kinds'
+import { agentsPrompt } from '@parley/agent/delegate/definition'
+import { agentKinds, mostDepth } from '@parley/agent/delegate/kinds'
 import { type McpServer, settingsServers } from '@parley/agent/mcp/config'
 import type { McpPlace } from '@parley/agent/mcp/connect'
 import type { McpStatus } from '@parley/agent/mcp/server'
@@ -10,7 +11,7 @@ import { withRules } from '@parley/agent/skills/path-rules'
 import { skillsPrompt } from '@parley/agent/skills/prompt'
 import { planFile } from '@parley/agent/tools/planning-file-editor'
 import type { Tool } from '@parley/agent/tools/tool'
-import { builtInTools, toolsFor } from '@parley/agent/tools/tools'
+import { builtInTools, canonicalTool, toolsFor } from '@parley/agent/tools/tools'
 import type { LogEvent, NewEvent } from '@parley/contract/events'
 import type { ConversationConfig, SealedConfig } from '../config.ts'
 import type { ConversationRow } from '../store.ts'
@@ -42,8 +43,10 @@ export function toolsOf(
     agentType: row.agent_type,
     provider: row.git_provider,
     web,
-    children: (config.depth ?? 0) < mostDepth ? children : null,
-    names: config.tools ?? tools?.map(({ name }) => name) ?? null,
+    browser: config.browser ?? null,
+    children: mayDelegate(config) ? children : null,
+    agents: (config.agents ?? []).map(({ name }) => name),
+    names: namesFor(config, tools?.map(({ name }) => name) ?? null),
     builtIn: builtIn ?? builtInTools,
     filter,
   })
@@ -51,7 +54,17 @@ export function toolsOf(
   const ours = (skill === null ? own : [...own, skill]).map((tool) => withRules(tool, config.skills, row.working_dir))
   // A planning agent changes nothing, and what another's server changes is not known.
   const others = row.agent_type === 'plan' ? [] : (servers?.tools(namesOf(ours), filter) ?? [])
-  return [...ours, ...others]
+  return [...ours, ...others.filter(({ name }) => config.tools?.includes(name) ?? true)]
+}
+
+const mayDelegate = ({ depth = 0, tools }: ConversationConfig): boolean =>
+  depth < mostDepth && (tools?.includes('delegate') ?? true)
+
+/** A sub-agent has what its kind names, of what the user lets agents have and of what only reads. */
+function namesFor({ tools: kind }: ConversationConfig, allowed: readonly string[] | null): readonly string[] | null {
+  if (!kind || allowed === null) return kind ?? allowed
+  const may = new Set<string | null>([...allowed.map(canonicalTool), ...agentKinds.explorer])
+  return kind.filter((name) => may.has(name))
 }
 
 const namesOf = (tools: readonly Tool[]): string[] => tools.flatMap((tool) => [tool.name, ...tool.aliases])
@@ -59,8 +72,9 @@ const namesOf = (tools: readonly Tool[]): string[] => tools.flatMap((tool) => [t
 /** What the system prompt says of this conversation beyond what it says of all; null when that is nothing. */
 export function suffixOf({ row, config }: Equipment): string | null {
   const plan = row.agent_type === 'plan' ? planText(planFile(row.git_provider)) : null
-  const parts = [plan, skillsPrompt(config.skills), config.system_message_suffix]
-  return parts.filter((part) => part !== null && part !== '').join('\n\n') || null
+  const agents = row.agent_type === 'default' && mayDelegate(config) ? agentsPrompt(config.agents ?? []) : null
+  const parts = [plan, skillsPrompt(config.skills), agents, config.system_message_suffix, config.role]
+  return parts.filter(Boolean).join('\n\n') || null
 }
 
 const key = 'mcp_servers'

@@ -5,16 +5,13 @@ import type { McpPlace } from '@parley/agent/mcp/connect'
 import type { LlmConfig } from '@parley/agent/model/config'
 import { openModel } from '@parley/agent/model/models'
 import type { Tool } from '@parley/agent/tools/tool'
-import { secretsIn } from '@parley/contract/agent-settings'
 import type { LogEvent, NewEvent } from '@parley/contract/events'
-import { mcpKeys } from '@parley/contract/mcp-config'
 import type { Job } from '@parley/store/jobs'
-import type { Seal } from '@parley/store/seal'
 import type { Sandboxes } from '../../sandboxes/service.ts'
 import { sandboxTopic } from '../../sandboxes/service.ts'
 import type { SecretsService } from '../../secrets/service.ts'
 import type { Checkpoints } from '../checkpoints/save.ts'
-import type { ConversationConfig, SealedConfig } from '../config.ts'
+import type { ConversationConfig } from '../config.ts'
 import type { Live } from '../live.ts'
 import type { AppendFenced } from '../log/group.ts'
 import type { Recent } from '../log/recent.ts'
@@ -22,13 +19,14 @@ import { record } from '../log/record.ts'
 import { type RunLog, runLog } from '../log/run-log.ts'
 import type { HeadChange, LogStore } from '../log/store.ts'
 import { counted, type Usages } from '../metrics.ts'
-import { sealedPlace } from '../resealed.ts'
 import type { ConversationRow, ConversationStore, HeadRow } from '../store.ts'
 import { eventsTopic } from '../topics.ts'
-import { childrenOf, type ChildParts } from './children.ts'
+import { type ChildParts } from './children-begin.ts'
+import { childrenOf } from './children.ts'
 import { maskedDeltas } from './deltas.ts'
 import { mcpServersOf, serverNews, suffixOf, toolsOf } from './equip.ts'
 import type { Kept } from './kept.ts'
+import { keysOf, llmOf, readOn, sealedConfig, spentBeside } from './known.ts'
 import { policyOf } from './policy.ts'
 import { handedOut, headersOf, namedBefore, type RunSecrets, secretsOf } from './secrets.ts'
 
@@ -76,7 +74,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   const agent = sealed.agent ?? {}
   const mask = masker([...secrets.said, ...headersOf(secrets), ...keysOf(sealed)])
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
-  const model = modelFor({ ...agent.llm, ...config.llm, api_key: sealed.llm_api_key })
+  const model = modelFor(llmOf(config, sealed))
   const { events, memory, servers: held } = await recalled(parts, row.id)
   const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
   const appendFenced = metered(parts.append, row.metrics, facts)
@@ -110,16 +108,14 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       cacheKey: row.id,
       workingDir: row.working_dir,
       secrets: handed,
+      mask: mask.text,
       systemSuffix: suffixOf(equipment),
       sinceSeq: row.wanted_seq,
-      spentBeside: besideTheLog.reduce((sum, id) => sum + (row.metrics[id]?.accumulated_cost ?? 0), 0),
+      spentBeside: spentBeside(row.metrics),
       hands: (signal) => hands(parts, row, signal),
     },
   }
 }
-
-/** Usage ids of calls that are no events of the conversation. */
-const besideTheLog = ['title']
 
 /** The secrets of the run; what earlier commands were given is known again before it begins, to be hidden. */
 async function handing({ clock, fetch }: RunParts, secrets: RunSecrets, { mask, log }: { mask: Masker; log: RunLog }) {
@@ -178,30 +174,6 @@ async function recalled({ kept, logs }: RunParts, id: string) {
   await readOn(logs, id, events)
   const memory: ToolMemory = was?.memory ?? new Map()
   return { events, memory, servers: was?.servers ?? null }
-}
-
-const readPage = 2_000
-
-async function readOn(logs: LogStore, id: string, events: LogEvent[]): Promise<void> {
-  for (;;) {
-    const rows = await logs.after(id, events.at(-1)?.seq ?? 0, readPage)
-    for (const row of rows) events.push(record(row))
-    if (rows.length < readPage) return
-  }
-}
-
-/** What the agent works with and never sees. */
-const keysOf = ({ llm_api_key, search_api_key, agent, mcp_config }: SealedConfig) => [
-  ...(llm_api_key === null ? [] : [{ name: 'LLM_API_KEY', value: llm_api_key }]),
-  ...(search_api_key === null ? [] : [{ name: 'SEARCH_API_KEY', value: search_api_key }]),
-  ...secretsIn(agent ?? {}).map((value) => ({ name: 'AGENT_SETTINGS', value })),
-  ...mcpKeys(mcp_config).map((value) => ({ name: 'MCP_API_KEY', value })),
-]
-
-async function sealedConfig(seal: Seal, row: ConversationRow): Promise<SealedConfig> {
-  if (row.sealed_config === null) return { llm_api_key: null, search_api_key: null, mcp_config: null, secrets: {} }
-  // Closed by us when the conversation was made.
-  return JSON.parse(await seal.open(row.owner_id, sealedPlace(row.id), row.sealed_config)) as SealedConfig
 }
 
 /** Counts what the model's calls used, in the very commit that stores them. */

@@ -11,6 +11,7 @@ import { newRow } from '../log/record.ts'
 import { logStore } from '../log/store.ts'
 import { conversationStore } from '../store.ts'
 import { eventsTopic, inboxTopic } from '../topics.ts'
+import { childStore } from './child-store.ts'
 import { open, type Opened, type RunParts } from './open.ts'
 import { places } from './places.ts'
 
@@ -27,8 +28,8 @@ const mostRuns = 400
 /** Of the runs of a process, so many may wait for sub-agents: the others are left for those. */
 const mostHelpers = mostRuns / 2
 
-export function runJobKind(given: Omit<Parts, 'helpers'>): Kind {
-  const parts: Parts = { ...given, helpers: places(mostHelpers) }
+export function runJobKind(given: Omit<Parts, 'helpers' | 'children'>): Kind {
+  const parts: Parts = { ...given, helpers: places(mostHelpers), children: childStore(given.database) }
   return {
     attempts: 5,
     backoffMs: 1_000,

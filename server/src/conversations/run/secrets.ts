@@ -1,5 +1,5 @@
 import type { RunOptions } from '@parley/agent/loop/work'
-import type { LogEvent, NewEvent } from '@parley/contract/events'
+import { type LogEvent, type NewEvent, warning } from '@parley/contract/events'
 import type { LookupSecret, SecretSource } from '@parley/contract/secret-sources'
 import type { Clock } from '@parley/store/clock'
 import type { SealedConfig } from '../config.ts'
@@ -122,7 +122,7 @@ async function lookUp({ name, url, headers }: Lookup, { fetch, hide, tell }: Han
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     const detail = `The secret ${name} could not be looked up: ${why.slice(0, 500)}. Commands go without it.`
-    tell({ kind: 'NoticeEvent', source: 'environment', code: 'secret_unavailable', detail, level: 'warning' })
+    tell(warning('secret_unavailable', detail))
     return null
   }
 }

@@ -18,21 +18,24 @@ export interface LongCommand {
   env?: Record<string, string>
   timeoutMs: number
   signal: AbortSignal
+  /** Is given everything that is printed, as it comes. */
+  hear?: (text: string) => void
 }
 
 /** Runs to the end, the time-out or the signal, whichever is first; rejects only with the signal's reason. */
-export async function longCommand(hands: Hands, { timeoutMs, signal, ...command }: LongCommand): Promise<Said> {
+export async function longCommand(hands: Hands, { timeoutMs, signal, hear, ...command }: LongCommand): Promise<Said> {
   signal.throwIfAborted()
   const process = hands.spawn(command)
   let tail = ''
-  const hear = (stream: NodeJS.ReadableStream): void => {
+  const listen = (stream: NodeJS.ReadableStream): void => {
     stream.setEncoding('utf8')
     stream.on('data', (text: string) => {
       tail = (tail + text).slice(-keptChars)
+      hear?.(text)
     })
   }
-  hear(process.stdout)
-  hear(process.stderr)
+  listen(process.stdout)
+  listen(process.stderr)
   process.stdin.end()
   let late = false
   const stop = () => void process.kill(killGraceMs)
@@ -48,5 +51,11 @@ export async function longCommand(hands: Hands, { timeoutMs, signal, ...command 
   return { code: late ? null : (code ?? 128), tail }
 }
 
-/** The last lines, for a detail that people read. */
-export const lastLines = (text: string, lines = 20): string => text.trim().split('\n').slice(-lines).join('\n')
+/** The last lines, for a detail that people read. Of a line that was written over, what it said last. */
+export const lastLines = (text: string, lines = 20): string =>
+  text
+    .trim()
+    .split('\n')
+    .slice(-lines)
+    .map((line) => line.trimEnd().split('\r').at(-1) ?? '')
+    .join('\n')

@@ -11,7 +11,7 @@ export class StartFailed extends Error {
   override name = 'StartFailed'
 }
 
-type Bounds = Pick<LongCommand, 'timeoutMs' | 'signal'>
+type Bounds = Pick<LongCommand, 'timeoutMs' | 'signal' | 'hear'>
 
 /** `$1` the place, `$2` beside it, `$3` the address, `$4` the branch or nothing, `$5` the branch to make without one. */
 const cloneScript = `
@@ -19,7 +19,7 @@ set -e
 if [ -e "$1/.git" ]; then exit 0; fi
 rm -rf -- "$2"
 mkdir -p -- "$(dirname -- "$1")"
-if [ -n "$4" ]; then git clone --branch "$4" -- "$3" "$2"; else git clone -- "$3" "$2"; fi
+if [ -n "$4" ]; then git clone --progress --branch "$4" -- "$3" "$2"; else git clone --progress -- "$3" "$2"; fi
 if [ -z "$4" ]; then git -C "$2" switch -q -c "$5"; fi
 if [ -d "$1" ]; then rmdir -- "$1"; fi
 mv -- "$2" "$1"`

@@ -1,6 +1,6 @@
 import { Problem } from '@parley/contract/problems'
 import type { StartRequest, StartRequestEcho } from '@parley/contract/start-request'
-import { startEnded, type StartTask } from '@parley/contract/start-tasks'
+import { startEnded, type StartLog, type StartTask } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
 import type { Cursor } from '@parley/store/page'
@@ -130,6 +130,17 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       const end = rows.length > limit ? items.at(-1) : undefined
       const next = end && cursor.write({ query: key, at: [end[taskSortColumn(sort_order)], end.id] })
       return { items: items.map((row) => view(row)), next_page_id: next ?? null }
+    },
+
+    async log(owner: string, id: string): Promise<StartLog> {
+      const [row] = await store.many(owner, [id])
+      if (row === undefined) throw new Problem('not_found')
+      const steps = row.log.map(({ status, at, detail }) => ({
+        status,
+        at: new Date(at).toISOString(),
+        detail: status === 'ERROR' ? row.detail : (detail ?? null),
+      }))
+      return { status: row.status, steps, output: row.output }
     },
 
     count: (owner: string, filters: TaskFilters): Promise<number> => store.count(owner, filters),

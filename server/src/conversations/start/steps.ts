@@ -1,3 +1,5 @@
+import { browserIn } from '@parley/agent/browser/launch'
+import { settingsServers } from '@parley/agent/mcp/config'
 import { withParameters } from '@parley/agent/plugins/parameters'
 import { type UserMessage, withSkills, withSuffix } from '@parley/agent/skills/activate'
 import { givenSkills } from '@parley/agent/skills/given'
@@ -13,10 +15,12 @@ import type { Git } from '../../git/service.ts'
 import type { Limits } from '../../limits.ts'
 import type { Sandboxes } from '../../sandboxes/service.ts'
 import { builtInSpec } from '../../sandboxes/service.ts'
+import type { SecretsService } from '../../secrets/service.ts'
 import type { SettingsService } from '../../settings/service.ts'
 import { type ConversationConfig, configOf, modelOf, type SealedConfig, sealedOf } from '../config.ts'
 import { newRow } from '../log/record.ts'
 import { logStore } from '../log/store.ts'
+import type { CommonRepositories } from '../skills/common-repositories.ts'
 import { loadExtensions, noExtensions } from '../skills/load.ts'
 import { type SkillStore, skillStore } from '../skills/store.ts'
 import { conversationStore, type ConversationStore } from '../store.ts'
@@ -24,6 +28,7 @@ import { firstTitle, usualTitle } from '../title.ts'
 import { runJob, startTopic } from '../topics.ts'
 import { lastLines } from './command.ts'
 import { pickSandbox } from './group.ts'
+import { outputOf } from './output.ts'
 import * as workspace from './repository.ts'
 import type { StartTasks } from './start-tasks.ts'
 import type { Known, Step, Working } from './start.ts'
@@ -39,6 +44,8 @@ export interface StepParts {
   settings: SettingsService
   skills: SkillStore
   git: Git
+  common: CommonRepositories
+  secrets: Pick<SecretsService, 'values'>
   seal: Seal
   jobs: Jobs
   wake: Wake
@@ -46,13 +53,25 @@ export interface StepParts {
   limits: Limits
 }
 
+type Aloud = Parameters<typeof workspace.clone>[2]
+
 export function startSteps(parts: StepParts): Record<Working, Step> {
   const { sandboxes, settings, git, tasks, limits } = parts
 
   const hands = (task: StartTaskRow, signal: AbortSignal, known: Known): Promise<Hands> =>
     (known.hands ??= sandboxes.hands(task.owner_id, task.sandbox_id, signal))
 
-  const bounds = (status: Working, signal: AbortSignal) => ({ timeoutMs: limits.start.steps[status], signal })
+  /** Does something long, which whoever watches the start can read along. */
+  async function aloud<T>(task: StartTaskRow, signal: AbortSignal, act: (bounds: Aloud) => Promise<T>): Promise<T> {
+    const handed = task.sealed === null ? {} : await openSecrets(parts.seal, task, task.sealed)
+    const output = await outputOf(parts, task, handed)
+    const timeoutMs = limits.start.steps[task.status as Working] // of a step that runs
+    try {
+      return await act({ timeoutMs, signal, hear: output.hear })
+    } finally {
+      await output.end()
+    }
+  }
 
   return {
     async WORKING(task) {
@@ -63,7 +82,8 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       const joins = task.request.egress_policy === null ? strategy : 'NO_GROUPING'
       const asked = task.request.sandbox_id ?? (await pickSandbox(parts, task.owner_id, joins))
       // Named by the task, so that a second try finds the first one's.
-      const spec = sandboxes.specFor(stored.sandbox_base_container_image ?? null)
+      const image = stored.sandbox_runtime_container_image || stored.sandbox_base_container_image || null
+      const spec = sandboxes.specFor(image)
       const placed = await sandboxes.place({ owner: task.owner_id, sandboxId: asked, newId: task.id, spec })
       await tasks.pass(task.id, 'WORKING', { sandbox_id: placed.id, made_sandbox: placed.id === task.id })
     },
@@ -90,22 +110,15 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       }
       const { url } = await git.cloneSource(task.owner_id, kind, repository)
       const newBranch = `parley-workspace-${task.conversation_id.slice(-8)}`
-      await workspace.clone(
-        await hands(task, signal, known),
-        { dir, url, branch, newBranch },
-        bounds('PREPARING_REPOSITORY', signal),
-      )
+      const inside = await hands(task, signal, known)
+      await aloud(task, signal, (bounds) => workspace.clone(inside, { dir, url, branch, newBranch }, bounds))
     },
 
     async RUNNING_SETUP_SCRIPT(task, signal, known) {
       if (task.request.parent_conversation_id !== null || known.empty === true) return
       const dir = await workingDir(parts, task)
-      const said = await workspace.runSetupScript(
-        await hands(task, signal, known),
-        dir,
-        task.id,
-        bounds('RUNNING_SETUP_SCRIPT', signal),
-      )
+      const inside = await hands(task, signal, known)
+      const said = await aloud(task, signal, (bounds) => workspace.runSetupScript(inside, dir, task.id, bounds))
       if (said === undefined) return
       const how = said.code === null ? 'took too long' : `ended with code ${said.code}`
       const text = `${said.script} ${how}.\n${said.tail}`
@@ -121,20 +134,27 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
     },
 
     async SETTING_UP_SKILLS(task, signal, known) {
+      const { selected_repository: repository, git_provider: kind } = task.request
       const stored = await settings.stored(task.owner_id)
       const wanted = {
         dir: await workingDir(parts, task),
         empty: known.empty === true,
         model: modelOf(stored, task.request),
         plugins: task.request.plugins ?? [],
+        common: repository === null || kind === null ? [] : await parts.common(task.owner_id, kind, repository),
         own: givenSkills(stored.agent_settings?.agent_context?.skills ?? []),
         disabled: stored.disabled_skills ?? [],
-        forge: async (kind: GitProvider, name: string) => (await git.cloneSource(task.owner_id, kind, name)).url,
+        referable: {
+          profiles: Object.keys(stored.agent_settings?.llm_profiles ?? {}),
+          servers: Object.keys(settingsServers(stored.mcp_config)).length > 0,
+        },
+        forge: async (of: GitProvider, name: string) => (await git.cloneSource(task.owner_id, of, name)).url,
       }
       const extensions = await loadExtensions(await hands(task, signal, known), wanted, signal)
       if (extensions.problems.length > 0)
         await notice(parts, task, 'skills_skipped', `Not loaded:\n${extensions.problems.join('\n')}`, 'warning')
-      if (extensions.skills.length + extensions.plugins.length > 0 || extensions.hooks !== null)
+      const { skills, plugins, agents, hooks } = extensions
+      if (skills.length + plugins.length + agents.length > 0 || hooks !== null)
         await parts.skills.stage(task.id, extensions)
     },
 
@@ -175,14 +195,15 @@ async function begin(parts: StepParts, task: StartTaskRow, hands: Hands, known: 
     store.get(task.id),
     sandboxes.keeper(task.sandbox_id),
   ])
-  const config = configOf(stored, task.request, staged ?? noExtensions)
   const handed = task.sealed === null ? {} : await openSecrets(seal, task, task.sealed)
   const sealed: SealedConfig = sealedOf(stored, handed)
   const place = `conversation.sealed_config.${task.conversation_id}`
-  const [base, sealedText] = await Promise.all([
+  const [base, sealedText, browser] = await Promise.all([
     known.empty === true ? null : workspace.baseCommit(hands, dir),
     seal.close(owner, place, JSON.stringify(sealed)),
+    browserIn(hands),
   ])
+  const config = { ...configOf(stored, task.request, staged ?? noExtensions), browser }
 
   await store.transaction(async (rows, tx) => {
     // Ends the task first: from here on nobody can queue a message that this transaction does not see.

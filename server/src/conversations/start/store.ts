@@ -1,5 +1,5 @@
 import type { StartRequestEcho } from '@parley/contract/start-request'
-import type { StartTaskStatus } from '@parley/contract/start-tasks'
+import { startOutputKept, type StartTaskStatus } from '@parley/contract/start-tasks'
 import { type Database, json } from '@parley/store/database'
 import { type Transactional, transactional } from '@parley/store/transactional'
 import { type Expression, type SqlBool, sql } from 'kysely'
@@ -30,6 +30,9 @@ export interface StartTaskRow {
   made_sandbox: boolean
   sealed: string | null
   log: Passed[]
+  /** What the step `output_of` has printed last. */
+  output: string
+  output_of: StartTaskStatus | null
   notices: StartNotice[]
   created_at: string
   updated_at: string
@@ -73,7 +76,10 @@ function startTaskRows(database: Database) {
   return {
     /** False when a start of this conversation is under way or has succeeded. */
     async insert(
-      row: Omit<StartTaskRow, 'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices'>,
+      row: Omit<
+        StartTaskRow,
+        'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices' | 'output' | 'output_of'
+      >,
     ): Promise<boolean> {
       const done = await db
         .insertInto('start_task')
@@ -82,6 +88,8 @@ function startTaskRows(database: Database) {
           request: json(row.request),
           log: json(row.log),
           notices: json([]),
+          output: '',
+          output_of: null,
           made_sandbox: false,
           updated_at: row.created_at,
         })
@@ -128,6 +136,7 @@ function startTaskRows(database: Database) {
           sandbox_id = coalesce(${change.sandbox_id ?? null}::uuid, sandbox_id),
           made_sandbox = coalesce(${change.made_sandbox ?? null}::bool, made_sandbox),
           notices = notices || ${JSON.stringify(change.notice === undefined ? [] : [change.notice])}::jsonb,
+          output = case when ${status} = 'READY' then '' else output end,
           updated_at = ${at}
         where id = ${id} and status not in ('READY', 'ERROR') returning *`)
       return rows[0]
@@ -137,6 +146,13 @@ function startTaskRows(database: Database) {
     async tell(id: string, status: StartTaskStatus, detail: string): Promise<void> {
       const told = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', date_trunc('milliseconds', now()), 'detail', ${detail}::text))`
       await sql`update start_task set log = log || ${told}, updated_at = date_trunc('milliseconds', now())
+        where id = ${id} and status = ${status}`.execute(db)
+    },
+
+    /** Something more that this step has printed; the end of it is kept. */
+    async hear(id: string, status: StartTaskStatus, text: string): Promise<void> {
+      await sql`update start_task set output_of = ${status},
+        output = right(case when output_of = ${status} then output else '' end || ${text}, ${startOutputKept})
         where id = ${id} and status = ${status}`.execute(db)
     },
 

@@ -86,7 +86,7 @@ export const connections = {
   'git.hint.forge_a': 'Ein persönliches Zugangstoken, das Code lesen und schreiben darf.',
   'git.hint.forge_b': 'Ein persönliches Zugangstoken mit dem Recht api.',
   'git.hint.open_forge': 'Ein Zugangstoken; dazu die Adresse des eigenen Servers.',
-  'git.hint.cloud_repo_host': 'user:app-password oder ein Zugangstoken.',
+  'git.hint.cloud_repo_host': 'Ein Zugangstoken oder E-Mail:API-Token; es darf das Konto lesen und Code schreiben.',
   'git.hint.datacenter_repo_host': 'Ein HTTP-Zugangstoken und die Adresse.',
   'git.hint.devops_suite': 'Ein persönliches Zugangstoken; die Adresse nennt die Organisation.',
   'git.repository': 'Repository',

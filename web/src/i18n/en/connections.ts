@@ -88,7 +88,7 @@ export const connections = {
   'git.hint.forge_a': 'A personal access token that may read and write code.',
   'git.hint.forge_b': 'A personal access token with the scope api.',
   'git.hint.open_forge': 'An access token; give the address of your server.',
-  'git.hint.cloud_repo_host': 'user:app-password, or an access token.',
+  'git.hint.cloud_repo_host': 'An access token, or e-mail:API-token; it may read the account and write code.',
   'git.hint.datacenter_repo_host': 'An HTTP access token and the address.',
   'git.hint.devops_suite': 'A personal access token; the address has the organisation.',
   'git.repository': 'Repository',

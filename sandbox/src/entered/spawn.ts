@@ -5,6 +5,7 @@ import { type Command, type Process, SandboxGone } from '../driver.ts'
 import { type Entrant, keepWarm } from '../warm.ts'
 import type { Control } from './control.ts'
 import type { Exec } from './exec.ts'
+import { fedInto } from './feed.ts'
 import { entryArgv, framed, orderText } from './inner.ts'
 
 type Ended = Awaited<Process['ended']>
@@ -32,6 +33,8 @@ export interface SpawnerParts {
   env: () => Record<string, string>
   /** `ulimit` commands. */
   limits: string
+  /** The engine cannot say that a program's input has ended: it is told inside (`feed.ts`). */
+  fed?: boolean
   /** Called when something inside could not be ended in any other way than with the whole sandbox. */
   giveUp: () => void
 }
@@ -56,7 +59,7 @@ export function spawner(parts: SpawnerParts): Spawner {
   let held = false
   const enter = (order?: string) => {
     if (held) throw new SandboxGone('the sandbox is paused')
-    const one = entered(parts.enter, order)
+    const one = entered(parts, order)
     const there: Promise<unknown> = one.pid.catch(() => undefined).then(() => onTheWay.delete(there))
     onTheWay.add(there)
     return one
@@ -88,9 +91,9 @@ export function spawner(parts: SpawnerParts): Spawner {
 }
 
 /** With an order: in a terminal, and at once. */
-function entered(enter: Enter, order?: string): Entered {
+function entered({ enter, fed }: SpawnerParts, order?: string): Entered {
   const mark = randomBytes(12).toString('hex')
-  const exec = enter(entryArgv(mark, order), order !== undefined)
+  const exec = enter(entryArgv(mark, order, fed && order === undefined), order !== undefined)
   const pid = exec.then((one) => headOf(order === undefined ? one.stderr : one.stdout, mark))
   let over = false
   const end = () => (over = true)
@@ -142,11 +145,13 @@ function asProcess({ mark, exec, pid }: Entered, order: string, command: Command
     await pid
     one.stdin.on('error', () => undefined)
     if (order !== '') one.stdin.write(order)
-    stdin.pipe(one.stdin)
+    stdin.pipe(parts.fed && command.terminal === undefined ? fedInto(one.stdin) : one.stdin)
     one.stdout.pipe(stdout)
     one.stderr.pipe(stderr)
     if (command.terminal !== undefined) one.resize(command.terminal.columns, command.terminal.rows)
-    finish(await one.ended)
+    const code = await one.ended
+    if (one.lost?.()) void send('all', 'SIGKILL')
+    finish(code)
   }
   const begun = begin().catch((error: unknown) => {
     reason ??= error instanceof Error ? error.message : String(error)

@@ -8,12 +8,14 @@ export interface Control {
   ready(): Promise<void>
   /** Resolves when it has been sent, or after `answerMs`. */
   signal(verb: 'all' | 'below', pid: number, mark: string, name: string): Promise<void>
+  /** How many programs were killed for want of memory, and how many there are. Undefined when it does not answer. */
+  hits(): Promise<{ killed: number; processes: number } | undefined>
   close(): void
 }
 
 interface Open {
   exec: Exec
-  waiting: (() => void)[]
+  waiting: ((line: string) => void)[]
   ready: Promise<void>
 }
 
@@ -27,7 +29,7 @@ export function openControl(enter: (argv: readonly string[]) => Promise<Exec>): 
     const exec = await enter(['/bin/sh', '-c', control])
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>()
     ready.catch(() => undefined)
-    const waiting: (() => void)[] = []
+    const waiting: ((line: string) => void)[] = []
     exec.stdin.on('error', () => undefined)
     exec.stderr.resume()
     exec.stdout.setEncoding('utf8')
@@ -37,12 +39,12 @@ export function openControl(enter: (argv: readonly string[]) => Promise<Exec>): 
       text = lines.pop() ?? ''
       for (const line of lines)
         if (line === 'ready') resolve()
-        else waiting.shift()?.()
+        else waiting.shift()?.(line)
     })
     void exec.ended.then((code) => {
       open = undefined
       reject(new SandboxGone(`the sandbox could not be entered (code ${code})`))
-      for (const answer of waiting.splice(0)) answer()
+      for (const answer of waiting.splice(0)) answer('')
     })
     return { exec, waiting, ready }
   }
@@ -52,19 +54,27 @@ export function openControl(enter: (argv: readonly string[]) => Promise<Exec>): 
     opening.catch(() => (open = undefined))
     return opening
   }
+  /** The line it answers; an empty one when none comes in time. */
+  const ask = async (line: string): Promise<string> => {
+    const { exec, waiting, ready } = await get()
+    await ready
+    return new Promise<string>((resolve) => {
+      const late = setTimeout(() => resolve(''), answerMs)
+      waiting.push((answer) => {
+        clearTimeout(late)
+        resolve(answer)
+      })
+      exec.stdin.write(`${line}\n`)
+    })
+  }
   return {
     ready: async () => (await get()).ready,
     async signal(verb, pid, mark, name) {
-      const { exec, waiting, ready } = await get()
-      await ready
-      await new Promise<void>((resolve) => {
-        const late = setTimeout(resolve, answerMs)
-        waiting.push(() => {
-          clearTimeout(late)
-          resolve()
-        })
-        exec.stdin.write(`${verb} ${pid} ${mark} ${name.replace(/^SIG/, '')}\n`)
-      })
+      await ask(`${verb} ${pid} ${mark} ${name.replace(/^SIG/, '')}`)
+    },
+    async hits() {
+      const [, killed, processes] = /^(\d+) (\d+)$/.exec(await ask('hits').catch(() => '')) ?? []
+      return killed === undefined ? undefined : { killed: Number(killed), processes: Number(processes) }
     },
     close() {
       closed = true

@@ -7,9 +7,6 @@ import type { Command } from '../driver.ts'
 import { proxyPort } from '../inside.ts'
 import { exports, quote } from '../quote.ts'
 
-/** Folder inside that is ours, read-only. */
-export const toolFolder = '/opt/parley'
-
 /** In the environment of everything that one `spawn` started. */
 const markName = 'PARLEY_SPAWN'
 
@@ -55,15 +52,41 @@ sweep() {
 `
 
 /**
+ * Hands on what comes on descriptor 8 to a pipe with a name, which goes at once: `t N` before N lines of plain text, `b N` before N
+ * bytes, anything else is the end. For an engine that cannot say that its input has ended.
+ */
+const feeding = {
+  before: `exec 8<&0
+in=/dev/shm/.parley-$1
+mkfifo -m 600 "$in" || exit 125
+trap '[ ! -p "$in" ] || rm -f "$in"' EXIT
+feed() {
+  rm -f "$in"
+  while read -r kind n; do
+    case $kind in
+      t) while [ "$n" -gt 0 ]; do IFS= read -r line || return; printf '%s\\n' "$line"; n=$((n - 1)); done;;
+      b) dd bs="$n" count=1 iflag=fullblock || return;;
+      *) return;;
+    esac
+  done
+}
+`,
+  start: `feed <&8 >"$in" 9>&- &
+`,
+  from: ' 8<&- <"$in"',
+}
+const direct = { before: '', start: '', from: '' }
+
+/**
  * Says its mark and number, waits to be told what to become (or is told in $2), starts that as a child, ends what it left
  * behind, and ends with its code.
  */
-const entry = `${library}
+const entry = ({ before, start, from }: typeof direct) => `${library}
 exec 9>&2 2>/dev/null
 trap : INT QUIT
 mark=$1
 export ${markName}="$mark"
-printf '%s %s;' "$mark" $$ >&9
+${before}printf '%s %s;' "$mark" $$ >&9
 if [ $# -gt 1 ]; then order=$2; else
   IFS= read -r lines || exit 0
   order=
@@ -73,16 +96,20 @@ if [ $# -gt 1 ]; then order=$2; else
 ' lines=$((lines - 1))
   done
 fi
-(exec 2>&9 9>&-; eval "$order")
+${start}(exec 2>&9 9>&-; eval "$order")${from}
 code=$?
 sweep $$ "$mark"
 exit $code`
+const [entryDirect, entryFed] = [entry(direct), entry(feeding)]
 
-/** How a process inside is begun. With an order it begins at once, else it waits for one on its standard input. */
-export const entryArgv = (mark: string, order?: string): string[] => [
+/**
+ * How a process inside is begun. With an order it begins at once, else it waits for one on its standard input. `fed`: what
+ * comes after that is to be said as `feeding` has it.
+ */
+export const entryArgv = (mark: string, order?: string, fed = false): string[] => [
   '/bin/sh',
   '-c',
-  entry,
+  fed ? entryFed : entryDirect,
   'parley',
   mark,
   ...(order === undefined ? [] : [order]),
@@ -104,13 +131,23 @@ const port = proxyPort.toString(16).toUpperCase().padStart(4, '0')
 
 /**
  * Carries out requests of one line each, and answers with a line: `all PID MARK SIGNAL` to a process of ours with all that
- * it started, `below PID MARK SIGNAL` to what the program started, but not to itself. Says `ready` when the way out listens.
+ * it started, `below PID MARK SIGNAL` to what the program started, but not to itself; `hits` is answered with how many were
+ * killed for want of memory and how many processes there are. Says `ready` when the way out listens.
  */
 export const control = `${library}
 listening() { while read -r _ at _; do case $at in *:${port}) return 0;; esac; done </proc/net/tcp; return 1; }
+hits() {
+  killed=0 there=0
+  for f in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+    [ ! -r $f ] || while read -r k v; do [ "$k" != oom_kill ] || killed=$v; done <$f
+  done
+  for p in /proc/[0-9]*; do there=$((there + 1)); done
+  echo "$killed $there"
+}
 until listening; do sleep 0.01; done 2>/dev/null
 echo ready
 while read -r verb pid mark signal; do
+  if [ "$verb" = hits ]; then hits; continue; fi
   {
     if [ "$verb $signal" = 'all KILL' ]; then sweep "$pid" "$mark"; else
       members "$pid" "$mark"
