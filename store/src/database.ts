@@ -54,6 +54,9 @@ export function openDatabase({ connection, max, applicationName }: DatabaseOptio
   const pool = new pg.Pool({ ...config, max, idleTimeoutMillis: 30_000, allowExitOnIdle: false })
   // An idle connection that breaks is dropped by the pool; the next query opens another or reports why it cannot.
   pool.on('error', () => {})
+  // Before its first query a connection can be told of its end in the very bytes that told of its beginning, and an error
+  // that nobody hears would end this process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const units = unitsOf(guarded(pool))
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: units.pool }) })
   const stops = new Set<() => Promise<void>>()

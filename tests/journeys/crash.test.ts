@@ -191,16 +191,19 @@ test('when the database is killed under load callers are told to wait, and nothi
         )
   }
   const writers = Promise.all(Array.from({ length: 4 }, writer))
-  for (let round = 0; round < 3; round += 1) {
-    const before = acknowledged.length
-    await until('notes are written', 10_000, () => acknowledged.length > before + 20)
-    kill(await program.postgres())
-    const killed = Date.now()
-    const refused = acknowledged.length
-    await until('notes are written again', 15_000, () => acknowledged.length > refused + 20)
-    t.diagnostic(`20 further writes were acknowledged ${Date.now() - killed} ms after the kill`)
+  try {
+    for (let round = 0; round < 3; round += 1) {
+      const before = acknowledged.length
+      await until('notes are written', 10_000, () => acknowledged.length > before + 20)
+      kill(await program.postgres())
+      const killed = Date.now()
+      const refused = acknowledged.length
+      await until('notes are written again', 15_000, () => acknowledged.length > refused + 20)
+      t.diagnostic(`20 further writes were acknowledged ${Date.now() - killed} ms after the kill`)
+    }
+  } finally {
+    going = false
   }
-  going = false
   await writers
   assert.deepEqual([...codes], ['unavailable'])
   const events = await eventsOf(client, id)

@@ -52,6 +52,7 @@ export async function openProgram({
 }: ProgramSetup = {}): Promise<Program> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pp-')))
   let child: ChildProcess | undefined
+  let asked = false
   let said = ''
   let url = ''
   let port = '0'
@@ -93,6 +94,7 @@ export async function openProgram({
         detached: true,
       })
       child = own
+      asked = false
       let heard = ''
       for (const stream of [own.stdout, own.stderr])
         stream.setEncoding('utf8').on('data', (text: string) => {
@@ -108,15 +110,17 @@ export async function openProgram({
       port = new URL(url).port
     },
     async end(signal) {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
-      const ended = once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
+      asked = true
+      if (child === undefined || ended(child)) return child?.exitCode ?? null
+      const over = once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
       child.kill(signal)
-      const [code] = (await ended) as [number | null]
+      const [code] = (await over) as [number | null]
       return code
     },
     freeze: (on) => void child?.kill(on ? 'SIGSTOP' : 'SIGCONT'),
     postgres: () => until('the database runs', 10_000, () => postmaster(folder)),
     async [Symbol.asyncDispose]() {
+      const crashed = !asked && child !== undefined && ended(child)
       process.off('exit', stop)
       await program.end('SIGTERM').catch(() => null)
       stop()
@@ -124,10 +128,14 @@ export async function openProgram({
       for (const { pid } of await processesIn(folder)) kill(pid)
       await until('all processes of the program are gone', 10_000, async () => (await processesIn(folder)).length === 0)
       await rm(folder, { recursive: true, force: true })
+      // To its clients it looked like one that cannot answer now.
+      if (crashed) throw new Error(`the program ended by itself: ${said.slice(-2_000)}`)
     },
   }
   return program
 }
+
+const ended = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null
 
 /** The database outlives the program, so it is ended apart. */
 function postmaster(folder: string): number | undefined {

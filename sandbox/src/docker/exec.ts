@@ -2,6 +2,7 @@
 import type { Duplex, PassThrough } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Exec, holding, outputs } from '../entered/exec.ts'
+import { inOrder } from '../size.ts'
 import { type Container, plainly } from './engine.ts'
 
 export async function openExec(container: Container, argv: readonly string[], terminal: boolean): Promise<Exec> {
@@ -31,7 +32,7 @@ export async function openExec(container: Container, argv: readonly string[], te
     stderr,
     ended: code(),
     // Podman answers 201, which counts as an error there.
-    resize: (columns, rows) => void exec.resize({ w: columns, h: rows }).catch(() => undefined),
+    resize: inOrder((columns, rows) => exec.resize({ w: columns, h: rows })),
     drop: () => stream.destroy(),
   }
 }

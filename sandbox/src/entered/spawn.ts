@@ -133,6 +133,7 @@ function asProcess({ mark, exec, pid }: Entered, order: string, command: Command
   let over = false
   let killedBy: string | undefined
   let reason: string | undefined
+  let size = command.terminal
   const finish = (code: number) => {
     if (over) return
     over = true
@@ -148,7 +149,7 @@ function asProcess({ mark, exec, pid }: Entered, order: string, command: Command
     stdin.pipe(parts.fed && command.terminal === undefined ? fedInto(one.stdin) : one.stdin)
     one.stdout.pipe(stdout)
     one.stderr.pipe(stderr)
-    if (command.terminal !== undefined) one.resize(command.terminal.columns, command.terminal.rows)
+    if (size !== undefined) one.resize(size.columns, size.rows)
     const code = await one.ended
     if (one.lost?.()) void send('all', 'SIGKILL')
     finish(code)
@@ -195,6 +196,14 @@ function asProcess({ mark, exec, pid }: Entered, order: string, command: Command
       return kill(0)
     },
     interruptChildren: (name) => (over ? Promise.resolve() : send('below', name)),
-    resize: (columns, rows) => void exec.then((one) => one.resize(columns, rows)).catch(() => undefined),
+    resize(columns, rows) {
+      size = { columns, rows }
+      void pid
+        .then(() => exec)
+        .then(
+          (one) => one.resize(columns, rows),
+          () => undefined,
+        )
+    },
   }
 }

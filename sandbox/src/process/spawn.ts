@@ -3,6 +3,7 @@ import { readFile, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Process } from '../driver.ts'
+import { inOrder } from '../size.ts'
 import type { Group } from './cgroup.ts'
 import type { Child } from './fork-server.ts'
 
@@ -64,7 +65,7 @@ export function asProcess(child: Child, group: Group, signal?: AbortSignal): End
       const main = child.pid === undefined ? undefined : await mainProcess(child.pid)
       if (main !== undefined) await signalMembers(group, name, (pid) => pid !== child.pid && pid !== main)
     },
-    resize: (columns, rows) => void resized(group, columns, rows).catch(() => undefined),
+    resize: inOrder((columns, rows) => resized(group, columns, rows)),
   }
 }
 
@@ -86,7 +87,7 @@ async function resized(group: Group, columns: number, rows: number): Promise<voi
   for (const pid of await group.members()) {
     const place = `/proc/${pid}/fd/0`
     if (!(await readlink(place).catch(() => '')).startsWith('/dev/pts/')) continue
-    return void (await run('stty', ['-F', place, 'cols', `${Math.trunc(columns)}`, 'rows', `${Math.trunc(rows)}`]))
+    return void (await run('stty', ['-F', place, 'cols', `${columns}`, 'rows', `${rows}`]))
   }
 }
 
