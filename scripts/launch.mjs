@@ -15,14 +15,35 @@ const leash = new URL('leash.mjs', import.meta.url).href
  * @param {string} node
  * @param {string} script
  * @param {string[]} args
+ * @param {number} againAfterMs A program that ends badly and unasked is started again when it had run for so long; one that
+ *   ends sooner has been set up wrongly, and would only end again.
  */
-export function launch(node, script, args) {
-  const child = spawn(node, ['--import', leash, script, ...args], {
-    stdio: 'inherit',
-    detached: true,
-    env: { NODE_COMPILE_CACHE: compiled, ...process.env },
+export function launch(node, script, args, againAfterMs = Number.POSITIVE_INFINITY) {
+  let child
+  let isAsked = false
+  const run = () => {
+    const began = performance.now()
+    child = spawn(node, ['--import', leash, script, ...args], {
+      stdio: 'inherit',
+      detached: true,
+      env: { NODE_COMPILE_CACHE: compiled, ...process.env },
+    })
+    child.once('error', (error) => {
+      process.stderr.write(`${node} cannot be run: ${error.message}\n`)
+      process.exit(1)
+    })
+    child.once('exit', (code, signal) => {
+      if (code === 0 || isAsked || performance.now() - began < againAfterMs)
+        process.exit(signal === null ? code : 128 + constants.signals[signal])
+      process.stderr.write(`The program ended with ${signal ?? code} and is started again.\n`)
+      run()
+    })
+  }
+  run()
+  const forward = onceASecond((signal) => {
+    isAsked = true
+    child.kill(signal)
   })
-  const forward = onceASecond((signal) => child.kill(signal))
   for (const signal of signals) process.on(signal, forward)
   const parent = process.ppid
   const watch = setInterval(() => {
@@ -31,11 +52,6 @@ export function launch(node, script, args) {
     forward('SIGTERM')
     setTimeout(() => child.kill('SIGKILL'), 20_000).unref()
   }, 500)
-  child.once('error', (error) => {
-    process.stderr.write(`${node} cannot be run: ${error.message}\n`)
-    process.exit(1)
-  })
-  child.once('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]))
 }
 
 /** A terminal and npm may both send the same signal for one Ctrl-C. */
