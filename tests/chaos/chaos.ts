@@ -12,8 +12,9 @@ import { leftOf } from './leaks.ts'
 
 /*
  * `npm run chaos [cycles]`: the real program is started and killed with -9 again and again while conversations work and
- * callers write, every fifth time together with its database. Then: nothing that was acknowledged is lost or there twice,
- * every action has one result, and after a stop nothing is left of it on the machine.
+ * callers write: by itself, together with its database, or its database or what starts its programs alone, which it must
+ * survive. Then: nothing that was acknowledged is lost or there twice, every action has one result, and after a stop nothing
+ * is left of it on the machine.
  */
 
 const cycles = Number(process.argv[2] ?? 50)
@@ -21,6 +22,9 @@ assert.ok(Number.isInteger(cycles) && cycles > 0, 'the number of cycles is a who
 const workers = 4
 const writers = 3
 const bySecond = Date.now()
+
+/** What is killed, in turns. */
+const faults = ['program and database', 'program', 'database', 'program', 'forks'] as const
 
 /** Nothing else on this machine sleeps so long. */
 const mark = '0.0487'
@@ -37,6 +41,14 @@ try {
 } finally {
   if (failed) process.stdout.write(`What was left is in ${folder}\n`)
   else await rm(folder, { recursive: true, force: true })
+}
+
+/** What starts the program's programs, once there is work for it. */
+function forkServer(): Promise<number> {
+  return until('something starts programs', 10_000, async () => {
+    const seen = await processesIn(dataDir)
+    return seen.find(({ args }) => args.some((arg) => arg.endsWith('fork-server-main.mjs')))?.pid
+  })
 }
 
 interface Figures {
@@ -59,7 +71,9 @@ async function chaos(): Promise<void> {
     const figures: Figures = { acknowledged: 0, refused: 0, readyMs: [] }
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
       await oneCycle(program, noted, cycle, acknowledged, figures)
-      process.stderr.write(`cycle ${cycle}: ready in ${figures.readyMs.at(-1)?.toFixed(0)} ms\n`)
+      process.stderr.write(
+        `cycle ${cycle}: ${acknowledged.size} writes, last ready in ${figures.readyMs.at(-1)?.toFixed(0)} ms\n`,
+      )
     }
     const log = await wholeLogs(client, [...working, noted])
     checkLogs(log, acknowledged)
@@ -99,11 +113,24 @@ async function oneCycle(
   }
   const all = Promise.all(Array.from({ length: writers }, write))
   await sleep(200 + Math.random() * 1_300)
-  const database = cycle % 5 === 0 ? await program.postgres() : undefined
-  await program.end('SIGKILL')
-  if (database !== undefined) kill(database)
-  going = false
+  const fault = faults[cycle % faults.length] ?? 'program'
+  const database = fault.includes('database') ? await program.postgres() : undefined
+  const forks = fault === 'forks' ? await forkServer() : undefined
+  if (fault.includes('program')) await program.end('SIGKILL')
+  for (const pid of [database, forks]) if (pid !== undefined) kill(pid)
+  const before = acknowledged.size
+  try {
+    if (!fault.includes('program'))
+      await until('callers write again', 20_000, () => acknowledged.size > before + 20 || program.hasEnded())
+  } finally {
+    going = false
+  }
   await all
+  assert.ok(
+    fault.includes('program') || !program.hasEnded(),
+    `the program ended with its ${fault}: ${program.said().slice(-3_000)}`,
+  )
+  if (!fault.includes('program')) return
   await until('all commands have ended with the program', 10_000, async () => {
     const seen = await processesIn(mark)
     return !seen.some(({ args }) => args[0] === 'sleep')

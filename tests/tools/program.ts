@@ -29,6 +29,8 @@ export interface Program extends AsyncDisposable {
   start(): Promise<void>
   /** Sends the signal to the program alone and waits for its end; its exit code, null when it was killed. */
   end(signal: NodeJS.Signals): Promise<number | null>
+  /** True when it is not running, for whatever reason. */
+  hasEnded(): boolean
   /** Holds the program still, or lets it go on as if no time had passed. */
   freeze(on: boolean): void
   /** The process id of the database's main process. */
@@ -117,10 +119,11 @@ export async function openProgram({
       const [code] = (await over) as [number | null]
       return code
     },
+    hasEnded: () => child === undefined || ended(child),
     freeze: (on) => void child?.kill(on ? 'SIGSTOP' : 'SIGCONT'),
     postgres: () => until('the database runs', 10_000, () => postmaster(folder)),
     async [Symbol.asyncDispose]() {
-      const crashed = !asked && child !== undefined && ended(child)
+      const crashed = !asked && child !== undefined && program.hasEnded()
       process.off('exit', stop)
       await program.end('SIGTERM').catch(() => null)
       stop()
