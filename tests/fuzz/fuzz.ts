@@ -131,9 +131,10 @@ async function send(
     const response = await fetch(`${base}${request.url}`, init)
     const text = await response.text()
     report.byStatus[response.status] = (report.byStatus[response.status] ?? 0) + 1
-    // A forge that does not exist is not ours to mend.
+    // A forge that does not exist is not ours to mend, and a limit that is reached is an answer.
     const outside = response.status === 502 || response.status === 504
-    if (response.status >= 500 && !outside)
+    const full = response.status === 503 && text.includes('"code":"capacity"')
+    if (response.status >= 500 && !outside && !full)
       return `${response.status} ${text.slice(0, 300)} for ${request.body?.slice(0, 300)}`
     const answer: unknown = text === '' ? undefined : JSON.parse(text)
     if (response.ok) learn(pool, answer)

@@ -54,7 +54,8 @@ export async function openProgram({
 }: ProgramSetup = {}): Promise<Program> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pp-')))
   let child: ChildProcess | undefined
-  let asked = false
+  /** It serves and was not asked to stop. */
+  let isUp = false
   let said = ''
   let url = ''
   let port = '0'
@@ -96,7 +97,6 @@ export async function openProgram({
         detached: true,
       })
       child = own
-      asked = false
       let heard = ''
       for (const stream of [own.stdout, own.stderr])
         stream.setEncoding('utf8').on('data', (text: string) => {
@@ -110,9 +110,10 @@ export async function openProgram({
       })
       // The same address after a restart, as clients know it.
       port = new URL(url).port
+      isUp = true
     },
     async end(signal) {
-      asked = true
+      isUp = false
       if (child === undefined || ended(child)) return child?.exitCode ?? null
       const over = once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
       child.kill(signal)
@@ -123,7 +124,7 @@ export async function openProgram({
     freeze: (on) => void child?.kill(on ? 'SIGSTOP' : 'SIGCONT'),
     postgres: () => until('the database runs', 10_000, () => postmaster(folder)),
     async [Symbol.asyncDispose]() {
-      const crashed = !asked && child !== undefined && program.hasEnded()
+      const crashed = isUp && program.hasEnded()
       process.off('exit', stop)
       await program.end('SIGTERM').catch(() => null)
       stop()
