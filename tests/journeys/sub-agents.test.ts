@@ -44,9 +44,19 @@ const house = await openHouse({
     second: { turns: [{ text: 'I have looked again.', expect: 'again' }] },
     described: { turns: [delegates({ task: '[[script:judge]] Judge it.', agent: 'judge' }), { text: 'Judged.' }] },
     judge: { turns: [{ text: 'It is good.' }] },
+    bound: { turns: [delegates({ task: '[[script:warden]] Watch.', agent: 'warden' }), { text: 'Watched.' }] },
+    warden: { turns: [{ tools: [{ name: 'glob', args: { pattern: '*' } }] }, { text: 'Too late.' }] },
     deepest: { turns: [{ tools: [{ name: 'glob', args: { pattern: '*' } }] }, { text: 'I looked.' }] },
   },
   repositories: {
+    'acme/tower': {
+      members: { ada: 'write' },
+      files: {
+        '.agents/agents/warden.md':
+          '---\ndescription: Watches.\ntools: Glob, Grep, Bash\ndisallowedTools: Bash\npermissionMode: always_confirm\nmaxTurns: 1\nskills: watching\nmcpServers: [docs]\n---\nBe awake.\n',
+        '.agents/skills/watching.md': '---\nname: watching\ntriggers: [tower]\n---\nFrom the tower.\n',
+      },
+    },
     'acme/court': {
       members: { ada: 'write' },
       files: {
@@ -214,4 +224,20 @@ test('a repository describes sub-agents: with their tools, in words marked as it
   const told = String(notice?.['detail'])
   assert.match(told, /judge\.md: no such tools: Nope; .*\n.*no profile of the settings is named fancy/)
   assert.match(told, /explorer\.md: explorer is the name of a built-in sub-agent/)
+})
+
+test('a definition bounds its sub-agent: fewer tools, fewer steps, a question before each action, and skills to begin with', async () => {
+  await llm.clear()
+  const id = await begin(ada, says('[[script:bound]] Go.', { selected_repository: 'acme/tower' }))
+  const child = await until('the sub-agent is there', 20_000, async () => (await children(id))[0])
+  await waiting(child)
+  await ada.events.respondToConfirmation({ params: { id: child }, body: { accept: true } })
+  const { events } = await rest(ada, id)
+  assert.match(observations(events)[0] ?? '', /\(error: The limit of 1 steps is reached\.\)/)
+  const bodies = await Promise.all((await llm.log()).requests.map(({ n }) => llm.body(n)))
+  const warden = bodies.find((body) => body.includes('[[script:warden]]') && body.includes('Be awake')) ?? ''
+  assert.deepEqual(toolsOf(warden), ['glob', 'grep', 'think', 'finish', 'invoke_skill'])
+  assert.match(warden, /<skill name=\\"watching\\"[\s\S]+From the tower\./)
+  const notice = ofKind(events, 'NoticeEvent').find((event) => event['code'] === 'skills_skipped')
+  assert.match(String(notice?.['detail']), /warden\.md: mcp_servers has no effect/)
 })

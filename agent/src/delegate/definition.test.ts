@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentsPrompt, parseAgent, rolePrompt } from './definition.ts'
+import { parseSkill } from '../skills/parse.ts'
+import { agentsPrompt, missingSkills, parseAgent, rolePrompt, roleSkills } from './definition.ts'
 import { agentsIn } from './load.ts'
 
 const referable = { profiles: ['small'], servers: false }
@@ -41,4 +42,74 @@ test('of two with one name the later holds, and its words stay in their block', 
   assert.ok(one !== undefined)
   assert.equal((rolePrompt(one) ?? '').split('</agent_definition>').length, 2)
   assert.equal(agentsPrompt([]), null)
+})
+
+test('what bounds a sub-agent is read in the spelling of other makers too', () => {
+  const { definition, problems } = parsed(
+    [
+      '---',
+      'disallowedTools: [Bash, Write]',
+      'maxTurns: 12',
+      'max_budget_per_run: 0.5',
+      'permissionMode: alwaysConfirm',
+      'skills: release, style',
+      'hooks: { PreToolUse: [{ matcher: "*", hooks: [{ command: ./check.sh }] }] }',
+      'condenser: { max_size: 40 }',
+      'color: blue',
+      '---',
+      'Do.',
+    ].join('\n'),
+  )
+  assert.deepEqual(problems, [])
+  const { hooks, ...bounds } = definition?.bounds ?? {}
+  assert.equal(hooks?.pre_tool_use[0]?.hooks[0]?.command, './check.sh')
+  assert.deepEqual(bounds, {
+    disallowed_tools: ['terminal', 'file_editor'],
+    skills: ['release', 'style'],
+    max_iteration_per_run: 12,
+    max_budget_per_run: 0.5,
+    permission_mode: 'always_confirm',
+    condenser: { kind: 'LLMSummarizingCondenser', max_size: 40 },
+  })
+})
+
+test('a field without an effect here is told of, and one that cannot be read refuses the file', () => {
+  const told = (head: string) => parsed(`---\n${head}\n---\nDo.`).problems.join('\n')
+  assert.match(
+    told('mcpServers: [docs]'),
+    /^\/w\/file\.md: mcp_servers has no effect: it has the MCP servers of its parent/,
+  )
+  assert.match(told('profile_store_dir: /x'), /profile_store_dir has no effect/)
+  assert.match(told('memory: project\nisolation: worktree'), /fields without effect: memory, isolation/)
+  assert.match(told('permissionMode: bypassPermissions'), /permission_mode has no effect: it asks where its parent/)
+  assert.match(told('condenser: { keep_first: 4 }'), /of condenser only kind and max_size/)
+  for (const head of [
+    'max_turns: none',
+    'permission_mode: alway_confirm',
+    'hooks: { Stopp: [] }',
+    'condenser: { kind: x }',
+  ])
+    assert.equal(parsed(`---\n${head}\n---\nDo.`).definition, null, head)
+})
+
+test('a sub-agent that only plans has of its tools those that read', () => {
+  const toolsOf = (head: string) => parsed(`---\npermissionMode: plan\n${head}\n---\nDo.`).definition?.tools
+  assert.deepEqual(toolsOf('tools: [Bash, Grep]'), ['grep'])
+  assert.ok(toolsOf('')?.includes('file_viewer') && !toolsOf('')?.includes('terminal'))
+})
+
+test('skills that a definition names are told whole, once, and those that are not there are named', () => {
+  const { definition } = parsed('---\nskills: [release, house, nope]\n---\nDo.')
+  assert.ok(definition)
+  const skills = ['---\nname: release\ntriggers: [ship]\n---\nTag it.', '---\nname: house\n---\nTold to all.'].map(
+    (file) => {
+      const skill = parseSkill({ name: 'x', path: '/w/x.md', text: file, folder: null })
+      assert.ok(typeof skill === 'object')
+      return skill
+    },
+  )
+  const text = roleSkills(definition, skills) ?? ''
+  assert.match(text, /<skill name="release"[\s\S]+Tag it\./)
+  assert.ok(!text.includes('Told to all.'))
+  assert.deepEqual(missingSkills([definition], skills), ['/w/file.md: no such skills: nope; it works without'])
 })

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '@parley/agent/delegate/definition'
+import type { AgentBounds, AgentDefinition } from '@parley/agent/delegate/definition'
 import type { McpServer } from '@parley/agent/mcp/config'
 import type { LlmConfig } from '@parley/agent/model/config'
 import { mergedHooks, type PinnedPlugin } from '@parley/agent/plugins/merge'
@@ -42,6 +42,12 @@ export interface ConversationConfig {
   /** Of a sub-agent: how many are above it, and the tools it may use of its parent's; null: all. */
   depth?: number
   tools?: readonly string[] | null
+  /** Of a sub-agent: tools that it does not have, whatever `tools` says. */
+  disallowed_tools?: readonly string[]
+  /** Of a sub-agent: what it asks a person for also where its parent would not. */
+  confirms?: readonly NonNullable<AgentBounds['permission_mode']>[]
+  /** Of a sub-agent: US dollars for each piece of work that it is given; null: what its parent can spare. */
+  max_budget_per_run?: number | null
   /** What a definition tells it, and the profile of the settings whose model it has; null: its parent's. */
   role?: string | null
   profile?: string | null

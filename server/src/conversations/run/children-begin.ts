@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { ChildTask } from '@parley/agent/delegate/children'
-import { rolePrompt } from '@parley/agent/delegate/definition'
-import { agentKinds } from '@parley/agent/delegate/kinds'
-import { childText } from '@parley/agent/prompts/child'
 import type { NewEvent } from '@parley/contract/events'
 import type { Clock } from '@parley/store/clock'
 import type { Database } from '@parley/store/database'
@@ -18,6 +15,7 @@ import { total } from '../metrics.ts'
 import { resealed } from '../resealed.ts'
 import { type ConversationRow, conversationStore } from '../store.ts'
 import { eventsTopic, inboxTopic, runJob } from '../topics.ts'
+import { childConfig, lesser } from './child-config.ts'
 import { type ChildRow, childStore, type ChildStore } from './child-store.ts'
 import type { Places } from './places.ts'
 
@@ -101,21 +99,6 @@ const own = (row: ConversationRow): ConversationRow => ({
   updated_at: row.updated_at,
 })
 
-/** Never more than the parent may. */
-function childConfig(config: ConversationConfig, { agent, budget }: ChildTask): ConversationConfig {
-  const definition = config.agents?.find(({ name }) => name === agent)
-  const kind = definition === undefined ? (agentKinds[agent] ?? null) : definition.tools
-  const role = definition === undefined ? null : rolePrompt(definition)
-  return {
-    ...config,
-    depth: (config.depth ?? 0) + 1,
-    max_budget_per_task: budget,
-    tools: kind === null ? (config.tools ?? null) : kind.filter((tool) => config.tools?.includes(tool) ?? true),
-    role: [childText, role].filter(Boolean).join('\n\n'),
-    profile: definition?.model ?? config.profile ?? null,
-  }
-}
-
 const messageOf = (text: string): NewEvent => ({
   kind: 'MessageEvent',
   source: 'user',
@@ -131,8 +114,10 @@ export const begunOf = (child: Pick<ChildRow, 'config'>) => configIn(child).begu
 /** More work for one that rests: said to it as a message, within a share of what is left of the budget. */
 export async function goOn(parts: ChildParts, { mask }: Parent, child: ChildRow, task: ChildTask): Promise<void> {
   const metrics = total(child.metrics)
-  const budget = task.budget === null ? null : metrics.accumulated_cost + task.budget
-  const config = { ...configIn(child), max_budget_per_task: budget, begun: { key: task.key, metrics } }
+  const before = configIn(child)
+  const share = lesser(task.budget, before.max_budget_per_run ?? null)
+  const budget = share === null ? null : metrics.accumulated_cost + share
+  const config = { ...before, max_budget_per_task: budget, begun: { key: task.key, metrics } }
   await ask(parts, child, mask(messageOf(task.prompt)), (tx) =>
     childStore(tx).setConfig(child.conversation_id, config satisfies ConversationConfig),
   )

@@ -54,11 +54,14 @@ export function toolsOf(
   const ours = (skill === null ? own : [...own, skill]).map((tool) => withRules(tool, config.skills, row.working_dir))
   // A planning agent changes nothing, and what another's server changes is not known.
   const others = row.agent_type === 'plan' ? [] : (servers?.tools(namesOf(ours), filter) ?? [])
-  return [...ours, ...others.filter(({ name }) => config.tools?.includes(name) ?? true)]
+  const taken = [...ours, ...others.filter(({ name }) => config.tools?.includes(name) ?? true)]
+  return taken.filter(({ name }) => !isDisallowed(config, name))
 }
 
-const mayDelegate = ({ depth = 0, tools }: ConversationConfig): boolean =>
-  depth < mostDepth && (tools?.includes('delegate') ?? true)
+const isDisallowed = ({ disallowed_tools: names = [] }: ConversationConfig, name: string) => names.includes(name)
+
+const mayDelegate = (config: ConversationConfig): boolean =>
+  (config.depth ?? 0) < mostDepth && (config.tools?.includes('delegate') ?? true) && !isDisallowed(config, 'delegate')
 
 /** A sub-agent has what its kind names, of what the user lets agents have and of what only reads. */
 function namesFor({ tools: kind }: ConversationConfig, allowed: readonly string[] | null): readonly string[] | null {

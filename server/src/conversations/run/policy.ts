@@ -36,8 +36,8 @@ export interface Ways {
 }
 
 export function policyOf(config: ConversationConfig, agent: AgentSettings, { fetch, model }: Ways): RunPolicy {
-  const confirmation = confirmationOf(config, agent)
-  const analyzer = analyzerOf(config, agent, confirmation, fetch)
+  const confirmations = confirmationsOf(config, agent)
+  const analyzer = analyzerOf(config, agent, confirmations, fetch)
   const { llm = {} } = agent
   return {
     analyzer,
@@ -56,7 +56,7 @@ export function policyOf(config: ConversationConfig, agent: AgentSettings, { fet
       toolConcurrency: agent.tool_concurrency_limit ?? defaultPolicy.toolConcurrency,
       stuckDetection: agent.stuck_detection ?? defaultPolicy.stuckDetection,
       askRisk: analyzer?.asksModel === true,
-      confirmation: ({ risk }) => (asksFor(confirmation, risk) ? 'ask' : 'go'),
+      confirmation: ({ risk }) => (confirmations.some((one) => asksFor(one, risk)) ? 'ask' : 'go'),
     },
   }
 }
@@ -81,8 +81,14 @@ function callsOf(llm: LlmOptions): Partial<Policy> {
 
 const seconds = (value: number | undefined): number | undefined => (value === undefined ? undefined : value * 1000)
 
-const confirmationOf = (config: ConversationConfig, agent: AgentSettings): ConfirmationPolicy =>
-  agent.confirmation_policy ?? policyOfSettings(config.confirmation_mode, analyzerWord(config, agent))
+/** What any of them asks for is asked for: a sub-agent can be more careful than its parent, never less. */
+const confirmationsOf = (config: ConversationConfig, agent: AgentSettings): ConfirmationPolicy[] => [
+  agent.confirmation_policy ?? policyOfSettings(config.confirmation_mode, analyzerWord(config, agent)),
+  ...(config.confirms ?? []).map((mode) => policyOfSettings(true, mode === 'confirm_risky' ? usualAnalyzer : null)),
+]
+
+/** Judges where risky actions are asked for and the settings name nobody. */
+const usualAnalyzer = 'pattern'
 
 /** An analyzer given as an object means the same for the policy as one that is named. */
 const analyzerWord = (config: ConversationConfig, { security_analyzer: given }: AgentSettings): string | null =>
@@ -92,11 +98,14 @@ const analyzerWord = (config: ConversationConfig, { security_analyzer: given }: 
 function analyzerOf(
   config: ConversationConfig,
   agent: AgentSettings,
-  confirmation: ConfirmationPolicy,
+  confirmations: readonly ConfirmationPolicy[],
   way: typeof fetch,
 ): Analyzer | null {
-  const named: SecurityAnalyzer | null = agent.security_analyzer ?? analyzerOfSettings(config.security_analyzer)
-  return named === null || confirmation.kind === 'NeverConfirm' ? null : openAnalyzer(named, way)
+  if (confirmations.every(({ kind }) => kind === 'NeverConfirm')) return null
+  const usual = config.confirms?.includes('confirm_risky') ? analyzerOfSettings(usualAnalyzer) : null
+  const named: SecurityAnalyzer | null =
+    agent.security_analyzer ?? analyzerOfSettings(config.security_analyzer) ?? usual
+  return named === null ? null : openAnalyzer(named, way)
 }
 
 /** The settings' numbers go before those of the object: they are what the page shows. */

@@ -1,4 +1,4 @@
-import { type AgentDefinition, mergedAgents, type Referable } from '@parley/agent/delegate/definition'
+import { type AgentDefinition, mergedAgents, missingSkills, type Referable } from '@parley/agent/delegate/definition'
 import { agentsIn, loadAgents } from '@parley/agent/delegate/load'
 import type { McpServer } from '@parley/agent/mcp/config'
 import { fetchPlugin } from '@parley/agent/plugins/fetch'
@@ -67,22 +67,25 @@ export async function loadExtensions(hands: Hands, wanted: Wanted, signal: Abort
   const found = wanted.empty ? nothingFound : await loadSkills(hands, dir, model, signal)
   const common = []
   for (const one of wanted.common) common.push(await loadCommon(hands, one, { ...wanted, referable }, signal))
-  const agents = [
+  const skills = mergedSkills([...common.map((one) => one.skills), own, brought.skills, found.skills], disabled)
+  const loadedAgents = [
     ...common.map((one) => one.agents),
     agentsIn(new Map(Object.entries(agentTexts)), '/', referable),
     ...(wanted.empty ? [] : [await loadAgents(hands, dir, referable, signal)]),
   ]
+  const agents = mergedAgents(loadedAgents.map((one) => one.agents))
   const repository = wanted.empty ? noHooks : await repositoryHooks(hands, dir)
   return {
     ...brought,
-    agents: mergedAgents(agents.map((one) => one.agents)),
+    agents,
     hooks: mergedHooks([repository.hooks, brought.hooks]),
-    skills: mergedSkills([...common.map(({ skills }) => skills), own, brought.skills, found.skills], disabled),
+    skills,
     problems: [
       ...loaded.flatMap((plugin) => plugin.problems),
       ...common.flatMap(({ problems }) => problems),
       ...found.problems,
-      ...agents.flatMap(({ problems }) => problems),
+      ...loadedAgents.flatMap(({ problems }) => problems),
+      ...missingSkills(agents, skills),
       ...(repository.problem === null ? [] : [repository.problem]),
     ],
   }
