@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { pipeline, type Duplex } from 'node:stream'
 import { connect as tlsConnect, TLSSocket } from 'node:tls'
-import { passedOn } from '@parley/wire/proxy-headers'
+import { beginAnswer, passedOn } from '@parley/wire/proxy-headers'
 import { type Authority, openAuthority, trustedByMachine } from './authority.ts'
 import { reasonOf, refusalText, refuse, refuseTunnel } from './egress-answer.ts'
 import { absolute, bare, headersFor } from './egress-headers.ts'
@@ -178,8 +178,13 @@ function send(
     timeout,
   })
   upstream.on('timeout', () => upstream.destroy(new Error('idle for too long')))
+  const noHttp = (from: Duplex | IncomingMessage) => {
+    from.destroy()
+    refuse(response, 502, `${out.host}:${out.port} answered with what is not HTTP`)
+  }
+  upstream.on('upgrade', (_, other) => noHttp(other)) // which nobody asked for
   upstream.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passedOn(answer.rawHeaders))
+    if (!beginAnswer(response, answer.statusCode, passedOn(answer.rawHeaders))) return noHttp(answer)
     pipeline(answer, response, () => socket.destroy())
   })
   upstream.on('error', (error) => {
@@ -253,6 +258,6 @@ async function dial(parts: Parts, { host, port, scheme }: Outgoing, signal: Abor
       ...(parts.ca && { ca: parts.ca }),
     })
     limit.addEventListener('abort', () => fail(limit.reason as Error), { once: true })
-    secure.once('error', fail).once('secureConnect', () => resolve(secure))
+    secure.on('error', fail).once('secureConnect', () => resolve(secure))
   })
 }

@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
+import { beginAnswer } from './proxy-headers.ts'
 
 /*
  * A reverse proxy over byte streams that somebody else opens: requests with their bodies and answers as they come, and
@@ -53,8 +54,13 @@ export function forwarder(connect: Connect): Forwarder {
     request(request, response, onward) {
       const hasBody = request.headers['content-length'] !== undefined || 'transfer-encoding' in request.headers
       const upstream = send(request, onward)
+      const noHttp = (from: Duplex | IncomingMessage) => {
+        from.destroy()
+        refuse(response, onward.failed(new Error('the answer is not HTTP')))
+      }
+      upstream.on('upgrade', (_, socket) => noHttp(socket)) // which nobody asked for
       upstream.on('response', (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, onward.answer(answer.rawHeaders))
+        if (!beginAnswer(response, answer.statusCode, onward.answer(answer.rawHeaders))) return noHttp(answer)
         pipeline(answer, response, (error) => void (error && response.destroy()))
       })
       upstream.on('error', (error) => {
