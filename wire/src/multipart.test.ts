@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { endpoint } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import { z } from 'zod'
@@ -95,4 +98,29 @@ test('a file that cannot be taken ends the upload with its reason', async () => 
   })
   const answer = await send(wire.url, form({ 'a.bin': 500_000, 'b.bin': 300_000 }))
   assert.equal((await problem(answer)).code, 'storage_full')
+})
+
+test('a client that goes after its body was refused unread, or while the handler looks elsewhere, ends nothing else', async () => {
+  const looking = Promise.withResolvers<void>()
+  await using wire = await openWire([
+    serve(upload, async ({ request }) => {
+      const { raw } = request
+      looking.resolve()
+      await sleep(50) // the client goes meanwhile
+      return [`${raw.destroyed}`]
+    }),
+  ])
+  await using forms = await openUploads()
+  for (const [{ url }, type] of [
+    [wire, 'multipart/form-data; boundary=x'],
+    [forms, 'text/plain'],
+  ] as const) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const head = `POST /upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-ada\r\nContent-Type: ${type}\r\n`
+    socket.write(`${head}Content-Length: 100000\r\n\r\npart of it`)
+    await (type === 'text/plain' ? once(socket, 'data') : looking.promise)
+    socket.destroy()
+    await sleep(100)
+    assert.equal((await send(url, form({ 'a.txt': 3 }))).status, 200)
+  }
 })

@@ -76,6 +76,8 @@ function limited(raw: IncomingMessage, limit: number): Readable {
       done(new Problem('payload_too_large'))
     },
   })
+  // Told to whoever reads it; while nobody does, it would be an error that nobody hears, and that ends the process.
+  counted.on('error', () => undefined)
   raw.once('close', () => {
     if (!raw.complete) counted.destroy(new Error('the client is gone'))
   })
