@@ -73,12 +73,12 @@ async function caller(server: TestServer, name: string) {
 const waits = /stream|socket|interrupt|\/resume|invitations\/accept|sso/
 const limitsFile = resolve(import.meta.dirname, 'limits.yaml')
 
-interface Request {
+export interface Request {
   url: string
   body: string | undefined
 }
 
-function requestOf(operation: Operation, pool: Pool): fc.Arbitrary<Request> {
+export function requestOf(operation: Operation, pool: Pool): fc.Arbitrary<Request> {
   const parameters = fc.tuple(
     ...operation.parameters.map((one) =>
       one.in === 'path' || one.required

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { endpoint } from '@parley/contract/endpoint'
 import { Problem } from '@parley/contract/problems'
 import { z } from 'zod'
@@ -91,4 +93,34 @@ test('the doors are told of the page a socket comes from, and other cookies do n
   socket.send('hello')
   const [message] = (await once(socket, 'message')) as [MessageEvent]
   assert.equal(message.data, 'hello')
+})
+
+test('a watch on a key ends with its client, also with one that goes before the key is looked at', async () => {
+  const { doors, watched } = revocable()
+  const asked = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const slow: Doors = {
+    ...doors,
+    async identify(all) {
+      asked.resolve()
+      await goOn.promise
+      return doors.identify(all)
+    },
+    watch(who, end) {
+      const unwatch = doors.watch?.(who, end)
+      seen.resolve()
+      return () => unwatch?.()
+    },
+  }
+  const seen = Promise.withResolvers<void>()
+  await using wire = await openWire(served, { doors: slow })
+  const socket = connect(wire.port, '127.0.0.1')
+  socket.write('GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-ada\r\n\r\n')
+  await asked.promise
+  socket.resetAndDestroy()
+  await sleep(50)
+  goOn.resolve()
+  await seen.promise
+  await sleep(20)
+  assert.equal(watched(), 0)
 })

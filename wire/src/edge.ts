@@ -158,10 +158,10 @@ const isLong = ({ endpoint }: Served) => endpoint.answer === 'sse' || endpoint.a
 function endOf({ doors, closing }: Edge, who: Who, reply: ServerResponse): AbortSignal {
   if (!doors.watch || who.kind === 'nobody') return closing.signal
   const ended = new AbortController()
-  reply.once(
-    'close',
-    doors.watch(who, () => ended.abort(new Problem('authentication_error'))),
-  )
+  const unwatch = doors.watch(who, () => ended.abort(new Problem('authentication_error')))
+  // Who went while we looked at the key has closed it already.
+  if (reply.destroyed) unwatch()
+  else reply.once('close', unwatch)
   return AbortSignal.any([closing.signal, ended.signal])
 }
 

@@ -124,3 +124,26 @@ test('a client that goes after its body was refused unread, or while the handler
     assert.equal((await send(url, form({ 'a.txt': 3 }))).status, 200)
   }
 })
+
+test('an upload whose sender has gone before anybody looks at it fails instead of waiting', async () => {
+  const ended = Promise.withResolvers<string>()
+  const come = Promise.withResolvers<void>()
+  await using wire = await openWire([
+    serve(upload, async ({ request }) => {
+      come.resolve()
+      await sleep(100) // the client goes meanwhile
+      await readFiles(request, async ({ body }) => void (await buffer(body))).then(
+        () => ended.resolve('whole'),
+        ({ message }: Error) => ended.resolve(message),
+      )
+      return []
+    }),
+  ])
+  const socket = connect(wire.port, '127.0.0.1')
+  const head = 'POST /upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer key-ada\r\n'
+  const type = 'Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n'
+  socket.write(`${head}${type}--x\r\n`)
+  await come.promise
+  socket.resetAndDestroy()
+  assert.equal(await ended.promise, 'the client is gone')
+})

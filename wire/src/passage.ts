@@ -78,9 +78,11 @@ function limited(raw: IncomingMessage, limit: number): Readable {
   })
   // Told to whoever reads it; while nobody does, it would be an error that nobody hears, and that ends the process.
   counted.on('error', () => undefined)
-  raw.once('close', () => {
+  const left = () => {
     if (!raw.complete) counted.destroy(new Error('the client is gone'))
-  })
+  }
+  if (raw.destroyed) left()
+  else raw.once('close', left)
   return raw.pipe(counted)
 }
 
