@@ -55,12 +55,24 @@ function limitFindings(cgroups: Cgroups | undefined): Finding[] {
 }
 
 async function startFailure({ message }: Error): Promise<Finding> {
-  const restricted = await readFile('/proc/sys/kernel/apparmor_restrict_unprivileged_userns', 'utf8').catch(() => '0')
-  const most = await readFile('/proc/sys/user/max_user_namespaces', 'utf8').catch(() => '1')
-  let fix: string | null = null
-  if (restricted.trim() === '1')
-    fix =
-      'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile with userns for /usr/bin/bwrap'
-  if (most.trim() === '0') fix = 'sysctl -w user.max_user_namespaces=10000'
-  return broken('a sandbox starts', message, fix)
+  for (const { path, says, fix } of hindrances) {
+    const said = await readFile(path, 'utf8').catch(() => undefined)
+    if (said !== undefined && says.test(said)) return broken('a sandbox starts', message, fix)
+  }
+  return broken('a sandbox starts', message, null)
 }
+
+const inContainer =
+  'run the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined, or choose another PARLEY_SANDBOX'
+
+/** What is known to keep sandboxes from starting: a file, what it says then, and what helps. */
+const hindrances = [
+  {
+    path: '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
+    says: /^1/,
+    fix: 'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile with userns for /usr/bin/bwrap',
+  },
+  { path: '/proc/sys/user/max_user_namespaces', says: /^0\s*$/, fix: 'sysctl -w user.max_user_namespaces=10000' },
+  { path: '/.dockerenv', says: /^/, fix: inContainer },
+  { path: '/run/.containerenv', says: /^/, fix: inContainer },
+]
