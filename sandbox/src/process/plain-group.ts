@@ -1,7 +1,8 @@
 /*
- * Groups for a machine where this user may not make control groups: processes are found in /proc. A sandbox is its
- * process namespace. What one `spawn` started carries a mark in its environment, or descends from what does; so only a
- * program that both detaches itself and clears its environment is missed, and that one ends with its sandbox.
+ * Groups for a machine where this user may not make control groups: processes are found in /proc, among those below what
+ * starts programs; whatever else the machine runs is never looked at. A sandbox is its process namespace. What one `spawn`
+ * started carries a mark in its environment, or descends from what does; so only a program that both detaches itself and
+ * clears its environment is missed, and that one ends with its sandbox.
  */
 import { randomBytes } from 'node:crypto'
 import { readFile, readdir, readlink } from 'node:fs/promises'
@@ -17,32 +18,25 @@ export function namespaceGroup(init: () => number | undefined, starter: () => nu
     const pid = init()
     const wanted = pid === undefined ? undefined : await namespaceOf(pid)
     if (wanted === undefined) return []
-    const pids = await allPids()
+    const pids = await below(await childrenOf(starter()))
     const theirs = await Promise.all(pids.map(namespaceOf))
     return pids.filter((_, index) => theirs[index] === wanted)
   }
   return {
     ...groupOf(members, {}, async (pids) => send(await gatekeepers(pids, starter()), 'SIGCONT')),
-    child: markedGroup,
+    child: () => markedGroup(init, starter),
     freeze: (frozen) => (frozen ? stop(members, starter) : goOn(members, starter)),
     hits: async () => ({ memory: 0, processes: 0 }),
   }
 }
 
-/** What carries a new mark, and everything that still names one of those as an ancestor. */
-export function markedGroup(): Group {
+/** What carries a new mark, and everything below: in the hands of the starter, or of `init` when it has detached itself. */
+function markedGroup(init: () => number | undefined, starter: () => number | undefined): Group {
   const mark = randomBytes(12).toString('hex')
   const members = async () => {
-    const pids = await allPids()
-    const seen = await Promise.all(
-      pids.map(async (pid) => ({ pid, marked: await isMarked(pid, mark), parent: await parentOf(pid) })),
-    )
-    const found = new Set(seen.filter(({ marked }) => marked).map(({ pid }) => pid))
-    for (let size = -1; size !== found.size;) {
-      size = found.size
-      for (const { pid, parent } of seen) if (parent !== undefined && found.has(parent)) found.add(pid)
-    }
-    return [...found]
+    const candidates = [...(await childrenOf(starter())), ...(await below(await childrenOf(init())))]
+    const marked = await Promise.all(candidates.map((pid) => isMarked(pid, mark)))
+    return [...new Set(await below(candidates.filter((_, index) => marked[index])))]
   }
   return groupOf(members, { [markName]: mark })
 }
@@ -88,14 +82,18 @@ function groupOf(
     joins: [],
     mark,
     members,
-    kill: () =>
-      until('end', async () => {
+    async kill() {
+      let empty = 0
+      await until('end', async () => {
         const pids = await members()
         const alive = await inState(pids, () => true)
         send(alive, 'SIGKILL')
         await release(pids)
-        return alive.length === 0
-      }),
+        // Twice, for one that changed hands while it was looked for is seen the next time.
+        empty = alive.length === 0 ? empty + 1 : 0
+        return empty > 1
+      })
+    },
     remove: async () => undefined,
   }
 }
@@ -127,7 +125,21 @@ async function inState(pids: readonly number[], which: (state: string) => boolea
   })
 }
 
-const allPids = async () => (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+/** These and all that descends from them. */
+async function below(pids: readonly number[]): Promise<number[]> {
+  const children = await Promise.all(pids.map(childrenOf))
+  return pids.length === 0 ? [] : [...pids, ...(await below(children.flat()))]
+}
+
+/** Of every thread: each has those that it started. */
+async function childrenOf(pid: number | undefined): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
+  const lists = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
+  )
+  return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
+}
+
 const namespaceOf = (pid: number) => readlink(`/proc/${pid}/ns/pid`).catch(() => undefined)
 const isMarked = async (pid: number, mark: string) =>
   (await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')).includes(`${markName}=${mark}`)
