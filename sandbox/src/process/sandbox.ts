@@ -184,12 +184,13 @@ function inTerminal(argv: readonly string[], { columns, rows }: { columns: numbe
 
 /**
  * Limits of single processes, in POSIX shell. The size of one file is always bounded; the rest only where no control
- * group does it better. `ulimit -p` is dash's name for what bash calls `-u`.
+ * group does it better: of memory what is written to, since many programs reserve far more addresses than they use.
+ * `ulimit -p` is dash's name for what bash calls `-u`.
  */
 function shellLimits({ spec: { limits } }: Meta, grouped: boolean): string {
   const file = fileLimits(limits)
   if (grouped) return file
-  return `${file}; ulimit -v ${Math.ceil(limits.memory / 1024)}; { ulimit -u ${limits.processes} || ulimit -p ${limits.processes}; } 2>/dev/null`
+  return `${file}; ulimit -d ${Math.ceil(limits.memory / 1024)}; { ulimit -u ${limits.processes} || ulimit -p ${limits.processes}; } 2>/dev/null`
 }
 
 const howOf = ({ code, signal, error }: Exit) => error ?? `ended with ${signal ?? `code ${code}`}`
