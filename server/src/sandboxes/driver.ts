@@ -44,7 +44,7 @@ const notDemanded: Finding = {
   ok: false,
   fatal: false,
   detail:
-    'DANGER: it is not demanded (PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED). Where a wall below does not stand, what an agent runs can read and change what this server can.',
+    'DANGER: it is not demanded (PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED). Where a wall below does not stand, what an agent runs can read and change what this server can. Where none can be started, conversations cannot work: there is no kind of sandbox without walls.',
   fix: 'unset PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED and mend what `parley doctor` finds',
 }
 
