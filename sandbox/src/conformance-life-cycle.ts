@@ -66,6 +66,19 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
     }),
   )
 
+  sentence('what begins one program after the other is paused at any moment, and goes on', ({ driver, pauseEnds }) =>
+    withSandbox({}, async (spec, hands) => {
+      if (pauseEnds) return
+      const busy = [1, 2, 3].map(() => hands.spawn({ argv: ['sh', '-c', 'while :; do /bin/echo .; done'] }))
+      for (let at = 0; at < 20; at++) {
+        await driver.pause(spec.id)
+        await driver.resume(spec, limit())
+        await Promise.all(busy.map(({ stdout }) => new Promise((resolve) => stdout.once('data', resolve))))
+      }
+      await Promise.all(busy.map((one) => one.kill(0)))
+    }),
+  )
+
   sentence('files outlive a sandbox that ends, and its end is told', ({ driver, endSandbox }) =>
     withSandbox({}, async (spec, hands) => {
       await hands.files.write('/workspace/kept', Buffer.from('1'))

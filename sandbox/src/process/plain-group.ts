@@ -51,17 +51,27 @@ async function gatekeepers(pids: readonly number[], starter: number | undefined)
   return parents.filter((pid, index) => above[index] === starter && !pids.includes(pid))
 }
 
-/** The gatekeepers first, so that none stops itself later, when all are to go on again. */
+/**
+ * The gatekeepers first, so that none stops itself later, when all are to go on again. Who waits in the kernel stops when that
+ * is over, before anything else is done; a shell may wait there for a program that was stopped while it began.
+ */
 async function stop(members: () => Promise<number[]>, starter: () => number | undefined): Promise<void> {
+  const told = new Set<number>()
   await until('stop', async () => {
     const pids = await members()
-    const running = await inState([...(await gatekeepers(pids, starter())), ...pids], (state) => !/^[Tt]$/.test(state))
+    const running = await inState(
+      [...(await gatekeepers(pids, starter())), ...pids],
+      (state, pid) => !/^[Tt]$/.test(state) && !(state === 'D' && told.has(pid)),
+    )
     send(running, 'SIGSTOP')
+    for (const pid of running) told.add(pid)
     return running.length === 0
   })
 }
 
+/** All are told at first: that also takes the stop back which one in the kernel has not come to yet. */
 async function goOn(members: () => Promise<number[]>, starter: () => number | undefined): Promise<void> {
+  send(await members(), 'SIGCONT')
   await until('go on', async () => {
     const pids = await members()
     const stopped = await inState(pids, (state) => state === 'T')
@@ -117,11 +127,11 @@ function send(pids: readonly number[], name: NodeJS.Signals): void {
 }
 
 /** Those that live and are in such a state. */
-async function inState(pids: readonly number[], which: (state: string) => boolean): Promise<number[]> {
+async function inState(pids: readonly number[], which: (state: string, pid: number) => boolean): Promise<number[]> {
   const states = await Promise.all(pids.map(stateOf))
-  return pids.filter((_, index) => {
+  return pids.filter((pid, index) => {
     const state = states[index]
-    return state !== undefined && state !== 'Z' && state !== 'X' && which(state)
+    return state !== undefined && state !== 'Z' && state !== 'X' && which(state, pid)
   })
 }
 
