@@ -120,7 +120,7 @@ async function start(spawn: Spawn, { command, cwd, env = {}, variables = '' }: J
   const said = Promise.withResolvers<string>()
   let text = ''
   process.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece
+    text = (text + piece).slice(0, 100)
     if (text.includes('\n')) said.resolve(text.trim())
   })
   void process.ended.then(({ code }) => {

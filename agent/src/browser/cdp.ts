@@ -70,11 +70,22 @@ export function openCdp(process: Process, told: (event: CdpEvent) => void): Cdp 
     if (said.error === undefined) one?.resolve(said.result)
     else one?.reject(new BrowserError(said.error.message ?? 'The browser refused it.'))
   }
-  const messages = split(take, () => {
-    end('The browser said more than can be kept.')
+  const giveUp = (why: string) => {
+    end(why)
     void process.kill()
-  })
-  process.stdout.on('data', messages)
+  }
+  // Whatever runs in the sandbox may speak in the browser's place.
+  const understand = (text: string) => {
+    try {
+      take(text)
+    } catch {
+      giveUp('The browser said what is no message of a browser.')
+    }
+  }
+  process.stdout.on(
+    'data',
+    split(understand, () => giveUp('The browser said more than can be kept.')),
+  )
   process.stdout.on('error', () => {})
   process.stdout.on('end', () => void process.kill(0))
   process.stdin.on('error', () => {})

@@ -20,6 +20,7 @@ interface Open {
 }
 
 const answerMs = 5_000
+const longestLine = 1_000
 
 /** Opened when it is first needed, and again when somebody inside has ended it. */
 export function openControl(enter: (argv: readonly string[]) => Promise<Exec>): Control {
@@ -37,6 +38,8 @@ export function openControl(enter: (argv: readonly string[]) => Promise<Exec>): 
     exec.stdout.on('data', (part: string) => {
       const lines = (text + part).split('\n')
       text = lines.pop() ?? ''
+      // It says numbers; this is somebody else's voice.
+      if (text.length > longestLine) return exec.drop()
       for (const line of lines)
         if (line === 'ready') resolve()
         else waiting.shift()?.(line)

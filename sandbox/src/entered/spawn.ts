@@ -51,6 +51,7 @@ interface Endable extends Process {
 }
 
 const stuckMs = 10_000
+const longestHead = 1_000
 
 export function spawner(parts: SpawnerParts): Spawner {
   const { workingDir, limits } = parts
@@ -112,17 +113,21 @@ function entered({ enter, fed }: SpawnerParts, order?: string): Entered {
 function headOf(stream: Readable, mark: string): Promise<number> {
   return new Promise((resolve, reject) => {
     let seen = Buffer.alloc(0)
+    const refuse = () => {
+      stream.off('data', read).resume()
+      reject(new Error(`the sandbox said: ${seen.toString().slice(0, 300)}`))
+    }
     const read = (chunk: Buffer) => {
       seen = Buffer.concat([seen, chunk])
       const end = seen.indexOf(';')
-      if (end < 0) return
+      if (end < 0) return void (seen.length > longestHead && refuse())
       stream.off('data', read).pause()
       const [said, pid] = seen.subarray(0, end).toString().split(' ')
       if (end + 1 < seen.length) stream.unshift(seen.subarray(end + 1))
       if (said === mark) resolve(Number(pid))
-      else reject(new Error(`the sandbox said: ${seen.toString().slice(0, 300)}`))
+      else refuse()
     }
-    stream.on('data', read).on('end', () => reject(new Error(`the sandbox said: ${seen.toString().slice(0, 300)}`)))
+    stream.on('data', read).on('end', refuse)
   })
 }
 

@@ -211,7 +211,7 @@ function listen(child: Child) {
   const [up, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let told = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told += text
+    told = (told + text).slice(-100)
     if (told.includes('up\n')) up.resolve()
     if (told.includes('ready\n')) ready.resolve()
   })
