@@ -3,11 +3,11 @@ import {
   commitScript,
   environment,
   forgetScript,
-  listScript,
   nestedScript,
   newScript,
   objectsScript,
   relistScript,
+  saveScript,
 } from './scripts.ts'
 import type { ObjectKind } from './store.ts'
 
@@ -70,18 +70,43 @@ const atOnce = 2 ** 20
 
 /** @param before Root of the checkpoint before; null: everything is listed. Rejects with `CheckpointFailed`. */
 export async function collect(what: Collecting, before: string | null): Promise<Collected> {
-  let listed = await list(what)
-  for (let round = 0; round < mostNested && listed.nested.length > 0; round += 1) {
-    await run(what, nestedScript, listed.nested)
-    listed = await list(what)
+  const args = [before ?? '', what.base ?? '', `${atOnce}`, `${what.mostFile}`, what.thorough ? '1' : '0']
+  const made = (await attempt(what, [...args, '0'])) ?? (await attempt(what, [...args, '1']))
+  if (made === undefined) throw new CheckpointFailed('git did not take the files', true)
+  return made
+}
+
+/** Undefined: it may go well the second time. */
+async function attempt(what: Collecting, args: readonly string[]): Promise<Collected | undefined> {
+  for (let round = 0; ; round += 1) {
+    const done = await run(what, saveScript, args)
+    const [how, rest] = line(done.stdout)
+    if (how === 'made') return collected(what, rest, done.code, [])
+    const found = listed(rest)
+    if (found.nested.length === 0 || round === mostNested) return collectChosen(what, args, found)
+    await run(what, nestedScript, found.nested)
   }
-  const { changed, small, left } = chosen(listed, what)
+}
+
+/** There is much, or something that is not for the script to decide. */
+async function collectChosen(what: Collecting, args: readonly string[], found: Listed): Promise<Collected | undefined> {
+  const { changed, small, left } = chosen(found, what)
   if (left.length > 0) await run(what, relistScript, ['list'], namesIn(changed))
   if (small.length > 0) await run(what, relistScript, ['small'], namesIn(small))
-  const { code, stdout } = await run(what, commitScript, [before ?? '', what.base ?? '', `${atOnce}`])
-  const [root, rest] = line(stdout)
+  const { code, stdout } = await run(what, commitScript, args)
+  return collected(what, stdout, code, left)
+}
+
+async function collected(
+  what: Collecting,
+  text: Buffer,
+  code: number,
+  left: readonly string[],
+): Promise<Collected | undefined> {
+  if (code === again) return undefined
+  const [root, rest] = line(text)
   if (!/^[0-9a-f]{40,64}$/.test(root)) throw new CheckpointFailed('git did not name a tree', true)
-  return { root, objects: await objectsIn(what, rest), left: left.map(shown), unread: code === 6 }
+  return { root, objects: await objectsIn(what, rest), left: left.map(shown), unread: code === unread }
 }
 
 async function objectsIn(what: Collecting, text: Buffer): Promise<ListedObject[]> {
@@ -142,9 +167,8 @@ interface Sized {
   size: number | undefined
 }
 
-async function list(what: Collecting): Promise<Listed> {
-  const { stdout } = await run(what, listScript, [what.thorough ? '1' : '0'])
-  const [changed, afterChanged] = names(stdout.toString('latin1'))
+function listed(text: Buffer): Listed {
+  const [changed, afterChanged] = names(text.toString('latin1'))
   const [ignored, rest] = names(afterChanged)
   const [said, saidIgnored] = rest.split('\0')
   const isFolder = (name: string) => name.endsWith('/')
@@ -232,6 +256,9 @@ function objectOf(said: string): ListedObject {
   return { oid, kind: kind as ObjectKind, size: Number(size) }
 }
 
+/** Codes that say how it went. */
+const [unread, again] = [6, 7]
+
 const reasons: Record<number, string> = {
   3: 'the working directory is gone',
   4: 'there is no git in the sandbox',
@@ -248,7 +275,7 @@ async function run(
   const input = stdin === undefined ? {} : { stdin }
   const all = { script, args: [dir, name, ...args], env: environment, timeoutMs, maxBytes, signal, ...input }
   const done = await hands.run(all)
-  if (done.code !== 0 && done.code !== 6) {
+  if (![0, unread, again].includes(done.code)) {
     const said = done.stderr.trim().split('\n')[0] || `ended with code ${done.code}`
     throw new CheckpointFailed(reasons[done.code] ?? `git: ${said}`, !(done.code in reasons))
   }

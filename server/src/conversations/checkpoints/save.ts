@@ -17,7 +17,7 @@ import { few } from './few.ts'
 import { algorithmOf, oidOf } from './objects.ts'
 import { openSnapshot } from './read.ts'
 import { restorer } from './restore.ts'
-import type { CheckpointStore, StoredObject, Workplace } from './store.ts'
+import type { CheckpointStore, Made, StoredObject, Workplace } from './store.ts'
 
 /*
  * Keeps the last state of each working directory in the database, where every replica can read it and where it survives the
@@ -83,8 +83,7 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     const fresh = await unknown(id, made.objects)
     const bytes = (last?.bytes ?? 0) + sum(fresh)
     if (bytes > limits.size) return keepAlone(id, what)
-    await add(id, what, fresh)
-    await store.set(id, { root: made.root, bytes })
+    await add(id, what, fresh, { root: made.root, bytes })
     return made
   }
 
@@ -95,8 +94,7 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     if (bytes > limits.size)
       throw new CheckpointFailed(`it has ${mebibytes(bytes)}, and ${mebibytes(limits.size)} is the limit`)
     const oids = whole.objects.map(({ oid }) => oid)
-    await add(id, what, await unknown(id, whole.objects))
-    await store.set(id, { root: whole.root, bytes })
+    await add(id, what, await unknown(id, whole.objects), { root: whole.root, bytes })
     await store.keepOnly(id, oids)
     return whole
   }
@@ -111,11 +109,14 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     return objects.filter(({ oid }) => absent.has(oid))
   }
 
-  async function add(id: string, what: Collecting, objects: readonly ListedObject[]): Promise<void> {
-    for (const group of groups(objects)) {
+  /** The checkpoint is the new one with the last of its objects. */
+  async function add(id: string, what: Collecting, objects: readonly ListedObject[], made: Made): Promise<void> {
+    const all = [...groups(objects)]
+    for (const group of all) {
       const bytes = await objectBytes(what, group)
       const stored = await Promise.all(group.map((one, index) => packed(one, bytes[index] ?? Buffer.alloc(0))))
-      if (!(await store.add(id, stored))) throw new CheckpointFailed('the conversation is gone')
+      const there = await store.add(id, stored, group === all.at(-1) ? made : undefined)
+      if (!there) throw new CheckpointFailed('the conversation is gone')
     }
   }
 
@@ -190,6 +191,7 @@ async function collectAgain(what: Collecting, before: string | null): Promise<Co
   }
 }
 
+/** At least one, which may be empty. */
 function* groups(objects: readonly ListedObject[]): Generator<ListedObject[]> {
   let group: ListedObject[] = []
   let bytes = 0
@@ -202,7 +204,7 @@ function* groups(objects: readonly ListedObject[]): Generator<ListedObject[]> {
     group.push(one)
     bytes += one.size
   }
-  if (group.length > 0) yield group
+  yield group
 }
 
 const pack = promisify<Buffer, ZlibOptions, Buffer>(deflate)

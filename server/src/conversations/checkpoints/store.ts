@@ -22,6 +22,8 @@ export interface Checkpoint {
   at: string
 }
 
+export type Made = Pick<Checkpoint, 'root' | 'bytes'>
+
 /** Where a conversation works. Children share their parent's directory, and its checkpoint. */
 export interface Workplace {
   id: string
@@ -70,8 +72,9 @@ export function checkpointStore(database: Database) {
       return new Set(rows.map(({ oid }) => oid))
     },
 
-    /** False when the conversation is gone. */
-    async add(conversation: string, objects: readonly StoredObject[]): Promise<boolean> {
+    /** `last`: with these objects every one of it is there. False when the conversation is gone. */
+    async add(conversation: string, objects: readonly StoredObject[], last?: Made): Promise<boolean> {
+      const set = last === undefined ? sql`` : sql`, ${setTo(last)}`
       const done = await database.rows(sql<{ there: boolean }>`
         with conversation as (select id from conversation where id = ${conversation} for key share),
         added as (
@@ -79,18 +82,9 @@ export function checkpointStore(database: Database) {
           select c.id, o.* from conversation c, unnest(
             ${objects.map(({ oid }) => oid)}::text[], ${objects.map(({ kind }) => kind)}::text[],
             ${objects.map(({ size }) => size)}::bigint[], ${objects.map(({ body }) => body)}::bytea[]) as o
-          on conflict do nothing)
+          on conflict do nothing)${set}
         select exists (select 1 from conversation) as there`)
       return done[0]?.there === true
-    },
-
-    /** Every object of it must be there. */
-    async set(conversation: string, { root, bytes }: Pick<Checkpoint, 'root' | 'bytes'>): Promise<void> {
-      await database.rows(sql`
-        insert into checkpoint (conversation_id, root, seq, bytes)
-        select conversation_id, ${root}, last_seq, ${bytes} from conversation_head where conversation_id = ${conversation}
-        on conflict (conversation_id) do update
-          set root = excluded.root, seq = excluded.seq, bytes = excluded.bytes, at = now()`)
     },
 
     /** Removes what the last checkpoint does not name. */
@@ -139,3 +133,11 @@ export function checkpointStore(database: Database) {
         where o.conversation_id = ${conversation} and f.before < ${mostBytes} order by o.oid`),
   }
 }
+
+const setTo = ({ root, bytes }: Made) => sql`
+  made as (
+    insert into checkpoint (conversation_id, root, seq, bytes)
+    select conversation_id, ${root}, last_seq, ${bytes}::bigint from conversation_head
+    where conversation_id in (select id from conversation)
+    on conflict (conversation_id) do update
+      set root = excluded.root, seq = excluded.seq, bytes = excluded.bytes, at = now())`
