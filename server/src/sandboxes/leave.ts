@@ -13,13 +13,15 @@ export interface LeaveParts {
   access: Access
   wake: Wake
   replica: string
+  /** Waits for who opens it now. */
+  settled: (id: string) => Promise<void>
   log: (message: string, details?: Record<string, unknown>) => void
 }
 
 /** Told when a sandbox stops being usable, so that what works in it can stop. */
 export const sandboxTopic = (id: string): string => `sandbox:${id}`
 
-export function leaverOf({ store, database, driver, access, wake, replica, log }: LeaveParts) {
+export function leaverOf({ store, database, driver, access, wake, replica, settled, log }: LeaveParts) {
   const listeners: ((id: string) => Promise<void>)[] = []
 
   async function leave(row: SandboxRow): Promise<void> {
@@ -58,6 +60,7 @@ export function leaverOf({ store, database, driver, access, wake, replica, log }
       await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused', status_detail: reason })
       wake.tell(sandboxTopic(row.id))
       if (row.replica !== null && row.replica !== replica) return
+      await settled(row.id)
       await leave(row)
       await access.closeSandbox(row.id)
       // One without a process is at rest already.

@@ -19,7 +19,13 @@ export interface OpenParts {
   describe: (owner: string) => Promise<Pick<Wanted, 'gitRewrites' | 'gitIdentity'>>
 }
 
-/** Resolves when the sandbox can be worked in. Rejects with `gone`, `sandbox_error`, or what the driver says. */
+export interface Opening {
+  tell?: (line: string) => void
+  /** For who keeps something of it before it is paused, which waits for that; nobody else may open it then. */
+  leaving?: boolean
+}
+
+/** `open` resolves when the sandbox can be worked in. Rejects with `gone`, `sandbox_error`, or what the driver says. */
 export function opener({ store, driver, limits, replica, describe }: OpenParts) {
   const opening = new Map<string, Promise<void>>()
 
@@ -38,19 +44,22 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
   const elsewhere = (row: SandboxRow): boolean => row.replica !== null && row.replica !== replica
 
   /** One opening at a time for each sandbox, whoever asks. */
-  function open(id: string, signal: AbortSignal, tell?: (line: string) => void): Promise<void> {
-    const going = opening.get(id) ?? openNow(id, signal, tell).finally(() => opening.delete(id))
+  function open(id: string, signal: AbortSignal, how: Opening = {}): Promise<void> {
+    if (how.leaving) return openNow(id, signal, how)
+    const going = opening.get(id) ?? openNow(id, signal, how).finally(() => opening.delete(id))
     opening.set(id, going)
     return going
   }
 
-  async function openNow(id: string, signal: AbortSignal, tell: (line: string) => void = () => {}): Promise<void> {
+  async function openNow(id: string, signal: AbortSignal, how: Opening): Promise<void> {
+    const { tell = () => {}, leaving = false } = how
     const row = await store.get(id)
     if (row === undefined || row.wanted === 'removed') throw new Problem('gone', 'The sandbox no longer exists.')
     if (row.status === 'ERROR') throw new Problem('sandbox_error', row.status_detail ?? undefined)
     if (elsewhere(row)) throw new Problem('unavailable', 'The sandbox is on another server.', { retryAfter: 5 })
     const seen = await driver.look(id)
     if (seen.state === 'running' && row.status === 'RUNNING') return
+    if (row.wanted === 'paused' && !leaving) throw new Problem('state_conflict', 'The sandbox is being paused.')
     if (seen.state === 'missing' && row.status !== 'STARTING') return lost(row)
     try {
       if (seen.state === 'paused') await driver.resume(await wanted(row), signal)
@@ -77,7 +86,13 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     await store.change(row.id, ['STARTING'], { status: 'ERROR', status_detail: detail, status_until: null })
   }
 
-  return open
+  return {
+    open,
+    /** Waits for one that saw the row before a pause was written there; those after it refuse. */
+    async settled(id: string): Promise<void> {
+      await opening.get(id)?.catch(() => {})
+    },
+  }
 }
 
 const pauseMs = 2_000

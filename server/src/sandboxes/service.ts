@@ -10,7 +10,7 @@ import type { Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
 import { leaverOf, type LeaveParts } from './leave.ts'
-import { type OpenParts, opener } from './open.ts'
+import { type Opening, type OpenParts, opener } from './open.ts'
 import { placeIn } from './place.ts'
 import type { PortLinks } from './port-links.ts'
 import { builtInSpec } from './spec.ts'
@@ -25,7 +25,7 @@ export { builtInSpec } from './spec.ts'
  * moment (the server was restarted): it is opened again when somebody needs it, and its files were never away.
  */
 
-export interface SandboxParts extends OpenParts, LeaveParts {
+export interface SandboxParts extends OpenParts, Omit<LeaveParts, 'settled'> {
   clock: Clock
   /** Ids of what may be asked for; images by their names, the usual one first, none where sandboxes have no image. */
   specs: readonly string[]
@@ -38,8 +38,9 @@ export type Sandboxes = ReturnType<typeof sandboxService>
 
 export function sandboxService(parts: SandboxParts) {
   const { store, driver, access, clock, cursor, limits, images } = parts
-  const [open, record] = [opener(parts), recordOf(parts.links)]
-  const leave = leaverOf(parts)
+  const record = recordOf(parts.links)
+  const { open, settled } = opener(parts)
+  const leave = leaverOf({ ...parts, settled })
 
   async function own(owner: string, id: string, verb?: SandboxVerb): Promise<SandboxRow> {
     const row = await store.get(id)
@@ -69,13 +70,13 @@ export function sandboxService(parts: SandboxParts) {
     ready: open,
 
     /** Opens it when it has no process. Rejects with `state_conflict` while it is PAUSED, with `gone` when it is lost. */
-    async hands(owner: string, id: string | null, signal: AbortSignal): Promise<Hands> {
+    async hands(owner: string, id: string | null, signal: AbortSignal, opening: Opening = {}): Promise<Hands> {
       if (id === null) throw new Problem('gone', 'The sandbox no longer exists.')
       const row = await store.get(id)
       if (row === undefined || row.owner_id !== owner) throw new Problem('gone', 'The sandbox no longer exists.')
       if (!sandboxAllows(row.status, 'use'))
         throw refused(row.status, sandboxRefusal(row.status, 'use') ?? 'state_conflict')
-      await open(id, signal)
+      await open(id, signal, opening)
       return driver.hands(id)
     },
 

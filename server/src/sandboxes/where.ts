@@ -1,4 +1,5 @@
 import { sandboxAllows } from '@parley/contract/sandboxes'
+import type { Opening } from './open.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
 
 interface Parts {
@@ -17,10 +18,11 @@ export function whereOf({ store, replica }: Parts) {
       return (await store.many([id]))[0]?.replica ?? null
     },
 
-    /** Whether `hands` can be had here, as far as the row knows. */
-    async usable(id: string | null): Promise<boolean> {
+    /** Whether `hands` can be had here, as far as the row knows; `leaving`: also of one that is to be paused. */
+    async usable(id: string | null, { leaving = false }: Opening = {}): Promise<boolean> {
       const row = id === null ? undefined : (await store.many([id]))[0]
-      return row !== undefined && sandboxAllows(row.status, 'use') && isHere(row)
+      if (row === undefined || !sandboxAllows(row.status, 'use')) return false
+      return (leaving || row.wanted === 'running') && isHere(row)
     },
 
     /** Running ones that a new conversation may join from here, newest first. */

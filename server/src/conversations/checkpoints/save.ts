@@ -36,6 +36,9 @@ export interface CheckpointParts {
 
 export type Checkpoints = ReturnType<typeof checkpointsOf>
 
+/** `well`, `leaving`: with a new look for small files that git ignores; `leaving`: also while the sandbox is to be paused. */
+type How = 'quick' | 'well' | 'leaving'
+
 /** Objects that are read, compressed and stored together. */
 const groupBytes = 4 * 2 ** 20
 const groupObjects = 1_000
@@ -50,12 +53,13 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
   const told = new Map<string, string>()
   const closing = new AbortController()
 
-  async function save(place: Workplace, thorough: boolean): Promise<void> {
+  async function save(place: Workplace, how: How): Promise<void> {
     const { id, owner_id, sandbox_id } = place
-    if (!(await sandboxes.usable(sandbox_id))) return
+    const opening = { leaving: how === 'leaving' }
+    if (!(await sandboxes.usable(sandbox_id, opening))) return
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(limits.deadline)])
     try {
-      const hands = await sandboxes.hands(owner_id, sandbox_id, signal)
+      const hands = await sandboxes.hands(owner_id, sandbox_id, signal, opening)
       const what: Collecting = {
         hands,
         dir: place.working_dir,
@@ -63,13 +67,14 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
         base: place.base_commit,
         mostFile: limits.file,
         mostAll: limits.size,
-        thorough,
+        thorough: how !== 'quick',
         signal,
       }
       const { left, unread } = await keep(id, what)
       await say(id, incomplete(left, unread))
     } catch (error) {
-      if (closing.signal.aborted) return
+      // Before a pause one is made in any case, and says what there is to say.
+      if (closing.signal.aborted || !(await sandboxes.usable(sandbox_id, opening))) return
       log('A checkpoint could not be made.', { conversation: id, error })
       const last = await store.last(id)
       await say(id, failed(signal.aborted ? 'it took too long' : reasonOf(error), last?.at))
@@ -129,13 +134,13 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
   }
 
   /** One after the other for each directory. Never rejects. */
-  async function saved(conversation: string, thorough: boolean): Promise<void> {
+  async function saved(conversation: string, how: How): Promise<void> {
     try {
       const place = await store.workplace(conversation)
       if (place === undefined) return
-      const work = () => save(place, thorough)
+      const work = () => save(place, how)
       // What the end of a sandbox waits for goes before what a run leaves behind.
-      const next = (going.get(place.id) ?? Promise.resolve()).then(() => (thorough ? work() : inTurn(work)))
+      const next = (going.get(place.id) ?? Promise.resolve()).then(() => (how === 'quick' ? inTurn(work) : work()))
       const settled = next.catch((error: unknown) => log('A checkpoint could not be told of.', { conversation, error }))
       going.set(place.id, settled)
       await settled
@@ -147,14 +152,14 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
 
   return {
     /** Resolves when the working directory is as safe as it can be; what stands in the way is told in the log. */
-    save: (conversation: string): Promise<void> => saved(conversation, false),
+    save: (conversation: string): Promise<void> => saved(conversation, 'quick'),
 
     /** The same with a new look for small files that git ignores. */
-    saveWell: (conversation: string): Promise<void> => saved(conversation, true),
+    saveWell: (conversation: string): Promise<void> => saved(conversation, 'well'),
 
     /** Before the files of a sandbox are out of reach. */
     async saveAll(sandbox: string): Promise<void> {
-      for (const conversation of await store.inSandbox(sandbox)) await saved(conversation, true)
+      for (const conversation of await store.inSandbox(sandbox)) await saved(conversation, 'leaving')
     },
 
     /** The last checkpoint of a conversation's working directory. */

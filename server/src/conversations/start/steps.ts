@@ -93,11 +93,9 @@ export function startSteps(parts: StepParts): Record<Working, Step> {
       const { selected_repository: repository, git_provider: kind } = task.request
       if (repository !== null && kind !== null) await sandboxes.allow(task.sandbox_id, kind, repository)
       await sandboxes.ask(task.sandbox_id, task.request.egress_policy ?? 'settings')
-      await sandboxes.ready(
-        task.sandbox_id,
-        signal,
-        (line) => void tasks.tell(task.id, task.status, line).catch(() => {}),
-      )
+      await sandboxes.ready(task.sandbox_id, signal, {
+        tell: (line) => void tasks.tell(task.id, task.status, line).catch(() => {}),
+      })
     },
 
     async PREPARING_REPOSITORY(task, signal, known) {

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { api } from '@parley/contract/api'
+import { getStartTasks, startConversation } from '@parley/contract/start-tasks'
+import { sql } from 'kysely'
+import { until } from '../../../tests/tools/house.ts'
+import { openTestServer } from '../testing.ts'
+
+/* What is being paused is not opened again by somebody who came a moment too late. */
+
+const server = await openTestServer()
+after(() => server[Symbol.asyncDispose]())
+const { driver, database } = server.server
+const ada = await server.as('ada')
+
+async function begun(): Promise<{ id: string; sandbox: string }> {
+  const task = await ada(startConversation, { body: {} })
+  return until('it has begun', 20_000, async () => {
+    const [now] = await ada(getStartTasks, { query: { ids: [task.id] } })
+    if (now?.status !== 'READY') return undefined
+    const id = now.app_conversation_id ?? ''
+    return { id, sandbox: (await ada(api.conversations.get, { params: { id } })).sandbox_id ?? '' }
+  })
+}
+
+const read = (id: string) => ada(api.conversations.files, { params: { id } })
+const stateOf = async (sandbox: string) => (await driver.look(sandbox)).state
+
+test('a sandbox that is at rest while its row does not say so yet stays at rest', async () => {
+  const { id, sandbox } = await begun()
+  await driver.pause(sandbox)
+  await database.rows(sql`update sandbox set wanted = 'paused' where id = ${sandbox}`)
+  await read(id).catch(() => {})
+  assert.equal(await stateOf(sandbox), 'paused')
+})
+
+test('a pause waits for who began to open the sandbox before it', async () => {
+  const { id, sandbox } = await begun()
+  await driver.pause(sandbox)
+  const { resume } = driver
+  const [called, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  driver.resume = async (spec, signal) => {
+    driver.resume = resume
+    called.resolve()
+    await go.promise
+    return resume(spec, signal)
+  }
+  const reading = read(id).catch(() => {})
+  await called.promise
+  const pausing = ada(api.sandboxes.pause, { params: { id: sandbox } })
+  await Promise.race([pausing, sleep(2_000)])
+  go.resolve()
+  await Promise.all([pausing, reading])
+  assert.equal((await ada(api.sandboxes.get, { params: { id: sandbox } })).status, 'PAUSED')
+  assert.equal(await stateOf(sandbox), 'paused')
+})
+
+test('the files of a sandbox without a process are kept before its pause', async () => {
+  const { id, sandbox } = await begun()
+  const hands = await driver.hands(sandbox)
+  await hands.files.write('/workspace/project/kept.txt', Buffer.from('kept'))
+  await driver.pause(sandbox)
+  await ada(api.sandboxes.pause, { params: { id: sandbox } })
+  assert.equal(await stateOf(sandbox), 'paused')
+  assert.deepEqual(
+    (await read(id)).files.map(({ path }) => path),
+    ['kept.txt'],
+  )
+})
