@@ -16,11 +16,11 @@ export interface Opened extends AsyncDisposable {
 
 /** `fresh`: nobody has been here; the account is not taken and no model is set. */
 export async function openParley(
-  { scripts, repositories = {}, unfilled = {} }: HouseSetup,
+  { scripts, side = [], repositories = {}, unfilled = {} }: HouseSetup,
   { fresh = false } = {},
 ): Promise<Opened> {
   await using opened = new AsyncDisposableStack()
-  const llm = opened.use(await openScriptedLlm(scriptOf(scripts)))
+  const llm = opened.use(await openScriptedLlm(scriptOf(scripts, side)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.3' }))
   const hosts = [llm.url, forge.url].map((url) => new URL(url).host)
   const program = opened.use(await openProgram({ env: { PARLEY_PRIVATE_HOSTS: hosts.join(',') } }))

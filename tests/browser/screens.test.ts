@@ -26,6 +26,12 @@ const parley = await openParley({
     'ada/slow': { ...readable, files: { '.parley/setup.sh': slowly } },
   },
   unfilled: { 'ada/empty': readable },
+  side: [
+    {
+      when: { lastUser: 'Which tests' },
+      text: 'Those of the `parser` so far:\n\n1. `parse.test.ts`, all green\n2. `lines.test.ts`, two of nine\n\nThe rest comes after the change.',
+    },
+  ],
 })
 after(() => parley[Symbol.asyncDispose]())
 const { page, context } = parley.visitor
@@ -84,7 +90,8 @@ async function look(name: string, address: string, ready: (on: Page) => Promise<
 await context.addInitScript('localStorage.removeItem("parley.theme")')
 // A price, so that there is something to add up.
 const prices = { input_cost_per_token: 0.000_003, output_cost_per_token: 0.000_015 }
-await client.settings.update({ body: { agent_settings: { llm: prices } } })
+const llm = { ...prices, max_input_tokens: 20_000 }
+await client.settings.update({ body: { agent_settings: { llm } } })
 await client.users.createInvitation({ body: { email: 'grace@example.com' } })
 await client.settings.update({
   body: { mcp_config: { shttp_servers: [{ url: 'https://mcp.example.com/mcp', api_key: 'not-a-real-key' }] } },
@@ -148,6 +155,17 @@ for (const name of ['Share', 'Fork', 'Rename and label'])
       await on.getByRole('menuitem', { name, exact: true }).click()
       await on.getByRole('dialog').waitFor()
     }))
+test('a question beside the work', () =>
+  look('beside', conversation, async (on) => {
+    await on.getByLabel('Message to the agent').fill('/ask Which tests have you run so far?')
+    await on.keyboard.press('Enter')
+    await on.getByText('The rest comes after the change.').waitFor()
+  }))
+test('the context of the model', () =>
+  look('context', conversation, async (on) => {
+    await on.getByRole('button', { name: /of the context/ }).click()
+    await on.getByRole('menuitem', { name: /Condense/ }).waitFor()
+  }))
 test('plan', () => look('plan', `${conversation}?tab=plan`, heading(/^Tasks/)))
 test('terminal', () =>
   look('terminal', `${conversation}?tab=terminal`, (on) =>

@@ -50,7 +50,7 @@ export async function openHouse({
   clock = systemClock,
 }: HouseSetup): Promise<House> {
   await using opened = new AsyncDisposableStack()
-  const llm = opened.use(await openScriptedLlm({ ...scriptOf(scripts), side: [...side, noTitle] }))
+  const llm = opened.use(await openScriptedLlm(scriptOf(scripts, side)))
   const forge = opened.use(await openForgeServer({ token: forgeToken, repositories, unfilled, address: '127.0.0.2' }))
   const privateHosts = [...[llm.url, forge.url].map((url) => new URL(url).host), ...more]
   const server = opened.use(await openTestServer({ privateHosts, env: { ...oftenAsked, ...env }, clock }))
@@ -67,11 +67,11 @@ const noTitle = {
   fault: { type: 'status', status: 401, times: -1 },
 }
 
-export const scriptOf = (scripts: HouseSetup['scripts']): Script => ({
+export const scriptOf = (scripts: HouseSetup['scripts'], side: object[] = []): Script => ({
   model: 'scripted-1',
   turns: [],
   scripts,
-  side: [noTitle],
+  side: [...side, noTitle],
 })
 
 export async function useModel(person: Parley, url: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { OpenLog } from '../events/log-state.ts'
 import { pendingCalls, queuedMessages, statusIn, timelineOf } from '../events/timeline.ts'
 import { useLogState } from '../events/use-log.ts'
 import { ErrorNote } from '../ui/ErrorNote.tsx'
+import { Aside } from './Aside.tsx'
 import { Confirm } from './Confirm.tsx'
 import { Fork } from './Fork.tsx'
 import type { Own } from './ItemBar.tsx'
@@ -32,6 +33,7 @@ export function Chat({ of: one, log }: { of: AppConversation; log: OpenLog }) {
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 sm:px-4">
         <Confirm id={one.id} calls={pendingCalls(items)} isAsked={asks} />
         {!asks && <Waits of={one} />}
+        <Aside of={one.id} />
         <Reply of={one} events={state.events} />
       </div>
       {forkAt !== null && <Fork of={one} seq={forkAt} onClose={() => setForkAt(null)} />}

@@ -1,11 +1,12 @@
 import type { AppConversation } from '@parley/contract/conversations'
 import { Link } from '@tanstack/react-router'
-import { compact, dollars, percent } from '../i18n/format.ts'
+import { compact, dollars } from '../i18n/format.ts'
 import { t } from '../i18n/translate.ts'
 import { tabs } from '../tabs.ts'
 import type { Tab } from '../tabs.ts'
 import { SandboxChip, StatusChip } from '../ui/StatusChip.tsx'
 import { visible } from '../ui/visible.ts'
+import { ContextMeter } from './ContextMeter.tsx'
 import { Controls } from './Controls.tsx'
 import { More } from './More.tsx'
 
@@ -50,10 +51,10 @@ export function Header({ of: one, tab }: { of: AppConversation; tab: Tab | undef
 }
 
 /** What it runs on, and what it has cost so far. */
-function Spent({ of: { metrics, llm_model, selected_repository } }: { of: AppConversation }) {
+function Spent({ of: one }: { of: AppConversation }) {
+  const { metrics, llm_model, selected_repository } = one
   const usage = metrics?.accumulated_token_usage
   const tokens = (usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0)
-  const share = usage && usage.context_window > 0 ? Math.min(1, usage.per_turn_token / usage.context_window) : null
   const parts = [
     selected_repository,
     llm_model,
@@ -63,25 +64,7 @@ function Spent({ of: { metrics, llm_model, selected_repository } }: { of: AppCon
   return (
     <div className="flex min-w-0 items-center gap-2 py-1 text-xs text-soft">
       <p className="truncate">{visible(parts.filter((part) => part !== null && part !== '').join(' · '))}</p>
-      {share !== null && <ContextMeter share={share} />}
+      <ContextMeter of={one} />
     </div>
-  )
-}
-
-/** How full the model's window is. The word says what the bar shows. */
-function ContextMeter({ share }: { share: number }) {
-  return (
-    <span className="flex items-center gap-1.5 whitespace-nowrap" title={t('chat.context')}>
-      <meter
-        className="meter h-1.5 w-14"
-        min={0}
-        max={1}
-        high={0.8}
-        optimum={0}
-        value={share}
-        aria-label={t('chat.context')}
-      />
-      {t('chat.context-of', { share: percent(share) })}
-    </span>
   )
 }

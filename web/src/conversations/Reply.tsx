@@ -1,14 +1,16 @@
 import type { AppConversation } from '@parley/contract/conversations'
 import type { LogEvent } from '@parley/contract/events'
-import { conversationAllows } from '@parley/contract/execution'
-import { sandboxAllows } from '@parley/contract/sandboxes'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client } from '../api.ts'
 import { t } from '../i18n/translate.ts'
 import { Button } from '../ui/Button.tsx'
 import { useDraft } from '../ui/draft.ts'
+import { ErrorNote } from '../ui/ErrorNote.tsx'
 import { Composer } from './Composer.tsx'
-import { replySources } from './reply-sources.ts'
+import { commandIn, type OwnCommand, replySources } from './reply-sources.ts'
+import { askAside, isAsking, openAside, useAside } from './side-questions.ts'
+import { canSay, tell } from './verbs.ts'
 
 interface Sending {
   id: string
@@ -47,10 +49,20 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
     setDraft('')
     void deliver(sending)
   }
-  const isOpen =
-    sandboxAllows(one.sandbox_status, 'message') && conversationAllows(one.execution_status ?? 'idle', 'message')
+  const aside = useAside(one.id)
+  const condense = useMutation({ mutationFn: () => tell(one.id, 'condense') })
+  const command = commandIn(draft)
+  const acts: Record<OwnCommand, (words: string) => void> = {
+    ask: (words) => (words === '' ? openAside(one.id) : void askAside(one.id, words)),
+    condense: () => condense.mutate(),
+  }
+  const act = () => {
+    if (command === null) return send()
+    setDraft('')
+    acts[command.name](command.words)
+  }
   return (
-    <>
+    <div data-reply>
       <ul aria-label={t('reply.on-the-way')}>
         {shown.map((sending) => (
           <Unsent
@@ -64,21 +76,27 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
           />
         ))}
       </ul>
-      {isOpen ? (
+      {condense.error !== null && <ErrorNote error={condense.error} />}
+      {canSay(one) ? (
         <Composer
           label={t('reply.label')}
           placeholder={t('reply.placeholder')}
           text={draft}
           onText={setDraft}
-          onSend={send}
-          isSending={false}
-          sources={replySources(one.id)}
+          onSend={act}
+          isSending={command?.name === 'ask' && isAsking(aside)}
+          sources={replySources(one.id, condense.mutate)}
           autoFocus
-        />
+        >
+          {command?.name === 'ask' && <span className="px-2 text-xs text-soft">{t('reply.beside')}</span>}
+        </Composer>
       ) : (
-        <p className="rounded-lg bg-panel p-3 text-sm text-soft">{t('reply.closed')}</p>
+        <div className="flex flex-wrap items-center gap-2 rounded-lg bg-panel p-3 text-sm text-soft">
+          <p className="min-w-48 flex-1">{t('reply.closed')}</p>
+          <Button onClick={() => openAside(one.id)}>{t('aside.open')}</Button>
+        </div>
       )}
-    </>
+    </div>
   )
 }
 

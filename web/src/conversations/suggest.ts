@@ -47,6 +47,9 @@ export function completed(text: string, { from, to }: Token, value: string): { t
 
 const most = 8
 
+const fits = ({ value, note = '' }: Suggestion, words: string): boolean =>
+  `${value} ${note}`.toLowerCase().includes(words.toLowerCase())
+
 export function useSuggestions(sources: Sources, text: string, caret: number) {
   const [closed, setClosed] = useState<string | null>(null)
   const [marked, setMarked] = useState(0)
@@ -62,7 +65,10 @@ export function useSuggestions(sources: Sources, text: string, caret: number) {
   })
   const here = token === null ? null : `${token.sign} ${token.from}`
   const isOpen = source !== undefined && here !== closed
-  const items = isOpen ? (found.data ?? []).slice(0, most) : []
+  const isLate = found.isPlaceholderData || asked !== (token?.words ?? '')
+  const all = isOpen ? (found.data ?? []) : []
+  // What was found for fewer letters holds until the rest comes, as far as it fits.
+  const items = (isLate ? all.filter((one) => fits(one, token?.words ?? '')) : all).slice(0, most)
   return {
     token,
     items,

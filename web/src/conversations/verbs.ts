@@ -1,4 +1,6 @@
 import type { AppConversation } from '@parley/contract/conversations'
+import { conversationAllows } from '@parley/contract/execution'
+import { sandboxAllows } from '@parley/contract/sandboxes'
 import { client, queries } from '../api.ts'
 
 /* What one can tell an agent to do with its run. */
@@ -14,7 +16,11 @@ export function verbsFor({ execution_status: status, sandbox_status }: Of): Verb
   return status === 'error' || status === 'stuck' ? ['run'] : []
 }
 
-export const tell = async (id: string, verb: Verb): Promise<void> => {
+/** Whether something can be said to the agent, and its history be condensed. */
+export const canSay = ({ execution_status: status, sandbox_status }: Of): boolean =>
+  sandboxAllows(sandbox_status, 'message') && conversationAllows(status ?? 'idle', 'message')
+
+export const tell = async (id: string, verb: Verb | 'condense'): Promise<void> => {
   try {
     await client.conversations[verb]({ params: { id } })
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LogEvent } from '@parley/contract/events'
 import { withDelta, withoutStored } from './live.ts'
-import { pendingCalls, timelineOf } from './timeline.ts'
+import { pendingCalls, queuedMessages, timelineOf } from './timeline.ts'
 
 let seq = 0
 const event = (kind: LogEvent['kind'], fields: object): LogEvent => {
@@ -82,4 +82,17 @@ test('what was being written goes when its event is stored, or when the agent st
   assert.equal(withoutStored(lives, { ...message }).size, 0)
   assert.equal(withoutStored(lives, { ...stopped }).size, 0)
   assert.equal(withoutStored(lives, { ...result('z') }).size, 1)
+})
+
+test('a question beside the work is no step of the agent: it reads no message and is not of its turn', () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 20 }
+  const message = event('MessageEvent', { source: 'user', llm_message: { content: said('And one thing') } })
+  const beside = event('LLMCallEvent', { source: 'environment', usage_id: 'ask', usage, cost: 3 })
+  const log = [message, beside]
+  assert.deepEqual([...queuedMessages(log)], [message.id])
+  const work = event('LLMCallEvent', { source: 'environment', usage_id: 'default', usage, cost: 1 })
+  const rest = event('ConversationStateUpdateEvent', { key: 'execution_status', value: 'finished' })
+  const end = timelineOf([...log, work, rest]).find((item) => item.kind === 'turn')
+  assert.deepEqual([end?.tokens, end?.cost], [120, 1])
+  assert.equal(queuedMessages([...log, work]).size, 0)
 })

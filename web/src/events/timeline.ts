@@ -87,11 +87,14 @@ interface Spent {
 function spentAfter(turn: Spent | null, event: LogEvent): Spent | null {
   if (event.kind === 'MessageEvent' && event.source === 'user')
     return turn ?? { since: Date.parse(event.timestamp), calls: 0, tokens: 0, cost: null }
-  if (turn === null || event.kind !== 'LLMCallEvent') return turn
+  if (turn === null || event.kind !== 'LLMCallEvent' || isAside(event)) return turn
   const tokens = turn.tokens + event.usage.prompt_tokens + event.usage.completion_tokens
   const cost = event.cost === null ? turn.cost : (turn.cost ?? 0) + event.cost
   return { ...turn, calls: turn.calls + 1, tokens, cost }
 }
+
+/** What a question beside the work has cost: no step of the agent. */
+const isAside = (event: LogEvent): boolean => event.kind === 'LLMCallEvent' && event.usage_id === 'ask'
 
 const isRest = (event: LogEvent): boolean =>
   event.kind === 'ConversationStateUpdateEvent' &&
@@ -130,6 +133,7 @@ const plain = (text: string): Content => ({ type: 'text', text, cache_prompt: fa
 export function queuedMessages(events: readonly LogEvent[]): ReadonlySet<string> {
   const waiting: string[] = []
   for (const event of events.toReversed()) {
+    if (isAside(event)) continue
     if (event.source === 'agent' || event.kind === 'LLMCallEvent') break
     if (event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status')
       return new Set(event.value === 'running' ? waiting : [])
@@ -162,6 +166,8 @@ function noteOf(event: LogEvent): Note {
       return { tone: 'calm', text: event.reason ?? t('chat.stopped') }
     case 'LLMRetryEvent':
       return { tone: 'warning', text: t('chat.retried', { attempt: event.attempt, reason: event.reason }) }
+    case 'CondensationRequest':
+      return { tone: 'calm', text: t('chat.condense-asked') }
     case 'Condensation':
       return { tone: 'calm', text: t('chat.condensed') }
     case 'HookExecutionEvent':

@@ -123,7 +123,7 @@ function useCommands(onClose: () => void) {
   const one = id === undefined ? undefined : queries.getQueryData<AppConversation>(['conversation', id])
   const leave = useMutation({ mutationFn: () => client.users.signOut(), onSuccess: () => location.assign('/sign-in') })
   const told = useMutation({
-    mutationFn: (asked: { id: string; verb: Verb }) => tell(asked.id, asked.verb),
+    mutationFn: (asked: { id: string; verb: Verb | 'condense' }) => tell(asked.id, asked.verb),
     onSuccess: onClose,
   })
   const commands = commandsFor({
@@ -134,7 +134,7 @@ function useCommands(onClose: () => void) {
     leave: () => leave.mutate(),
   })
   // What has to be waited for closes the palette itself, or says in it what went wrong.
-  const waits = new Set(['pause', 'interrupt', 'resume', 'run', 'leave'])
+  const waits = new Set(['pause', 'interrupt', 'resume', 'run', 'condense', 'leave'])
   return {
     error: told.error ?? leave.error,
     commands: commands.map((command) => ({

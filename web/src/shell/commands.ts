@@ -1,6 +1,6 @@
 import type { AppConversation } from '@parley/contract/conversations'
-import type { Verb } from '../conversations/verbs.ts'
-import { verbsFor } from '../conversations/verbs.ts'
+import { openAside } from '../conversations/side-questions.ts'
+import { canSay, type Verb, verbsFor } from '../conversations/verbs.ts'
 import { chooseLanguage } from '../i18n/language.ts'
 import { currentLanguage, type Language, languages, t } from '../i18n/translate.ts'
 import { sectionsFor } from '../settings/sections.ts'
@@ -24,7 +24,7 @@ interface Where {
   one: AppConversation | undefined
   role: 'owner' | 'member' | undefined
   go: (href: string) => void
-  tell: (id: string, verb: Verb) => void
+  tell: (id: string, verb: Verb | 'condense') => void
   leave: () => void
 }
 
@@ -46,6 +46,17 @@ function ofConversation({ one, go, tell }: Where): Command[] {
       icon: icons[verb],
       act: () => tell(one.id, verb),
     })),
+    ...(canSay(one) && one.last_seq > 0
+      ? [
+          {
+            id: 'condense',
+            label: t('command.agent', { what: t('chat.condense') }),
+            icon: 'down' as const,
+            act: () => tell(one.id, 'condense'),
+          },
+        ]
+      : []),
+    { id: 'ask', label: t('aside.open'), icon: 'chat', act: () => besideOf(one.id, go) },
     ...tabs.map((tab) => ({
       id: tab,
       label: t('command.show', { what: t(`chat.tab.${tab}`) }),
@@ -53,6 +64,12 @@ function ofConversation({ one, go, tell }: Where): Command[] {
       act: () => go(`/conversations/${one.id}?tab=${tab}`),
     })),
   ]
+}
+
+/** Where there is room for one part of the conversation only, the chat has to be that. */
+function besideOf(id: string, go: Where['go']): void {
+  if (!matchMedia('(min-width: 64rem)').matches) go(`/conversations/${id}`)
+  openAside(id)
 }
 
 const ofPlaces = ({ role, go }: Where): Command[] => [
