@@ -11,6 +11,7 @@ const sources = [
   'web/public',
   'web/index.html',
   'web/vite.config.ts',
+  'web/wordless.ts',
   'web/package.json',
   'client/src',
   'contract/src',

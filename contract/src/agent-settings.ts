@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AgentContext, Condenser, Critic, ToolConfig } from './agent-config.ts'
 import { ConfirmationPolicy, type SecurityAnalyzer, SecurityAnalyzer as Analyzer } from './confirmation.ts'
+import { described } from './described.ts'
 import { HookConfig } from './hook-config.ts'
 import { LlmOptions, LlmProfile } from './llm-config.ts'
 import { masked } from './mcp-config.ts'
@@ -22,25 +23,44 @@ const toolPattern = z
   }, 'must be a regular expression')
 
 export const AgentSettings = z
-  .strictObject({
-    llm: LlmOptions.optional(),
-    llm_profiles: z
-      .record(z.string().min(1).max(255), LlmProfile)
-      .refine((profiles) => Object.keys(profiles).length <= 20, 'must have at most 20 profiles')
-      .optional()
-      .meta({ description: 'Other models by name, for `llm.fallback_strategy`.' }),
-    confirmation_policy: ConfirmationPolicy.nullable().optional(),
-    security_analyzer: Analyzer.nullable().optional(),
-    critic: Critic.nullable().optional(),
-    condenser: Condenser.nullable().optional(),
-    hook_config: HookConfig.nullable().optional(),
-    agent_context: AgentContext.nullable().optional(),
-    tools: z.array(ToolConfig).max(500).nullable().optional(),
-    filter_tools_regex: toolPattern.nullable().optional(),
-    include_default_tools: z.array(z.string().max(255)).max(500).nullable().optional(),
-    tool_concurrency_limit: z.int().min(1).max(16).optional(),
-    stuck_detection: z.boolean().optional(),
-  })
+  .strictObject(
+    described(
+      {
+        llm: LlmOptions.optional(),
+        llm_profiles: z
+          .record(z.string().min(1).max(255), LlmProfile)
+          .refine((profiles) => Object.keys(profiles).length <= 20, 'must have at most 20 profiles')
+          .optional()
+          .meta({ description: 'Other models by name, for `llm.fallback_strategy`.' }),
+        confirmation_policy: ConfirmationPolicy.nullable().optional(),
+        security_analyzer: Analyzer.nullable().optional(),
+        critic: Critic.nullable().optional(),
+        condenser: Condenser.nullable().optional(),
+        hook_config: HookConfig.nullable().optional(),
+        agent_context: AgentContext.nullable().optional(),
+        tools: z.array(ToolConfig).max(500).nullable().optional(),
+        filter_tools_regex: toolPattern.nullable().optional(),
+        include_default_tools: z.array(z.string().max(255)).max(500).nullable().optional(),
+        tool_concurrency_limit: z.int().min(1).max(16).optional(),
+        stuck_detection: z.boolean().optional(),
+      },
+      {
+        llm: 'How the model is called; its name, key and address are the flat settings `llm_model`, `llm_api_key` and `llm_base_url`.',
+        confirmation_policy: 'When an action waits for a person; goes before `confirmation_mode`.',
+        security_analyzer: 'Who judges how risky an action is; goes before the word in the flat settings.',
+        critic: 'Judges the work of conversations whose start request names none.',
+        condenser: 'What becomes of a history that grows long.',
+        hook_config: 'Hooks of yours, which run after those of the start request.',
+        agent_context: 'What your agents are told: skills, and words with the system prompt or each message.',
+        tools: 'The tools in the place of the usual ones; null or absent: the usual ones.',
+        filter_tools_regex: 'Only tools whose name it matches somewhere, those of MCP servers too.',
+        include_default_tools:
+          'Tools that stay whatever `tools` and `filter_tools_regex` say; absent: `FinishTool` and `ThinkTool`.',
+        tool_concurrency_limit: 'How many calls of one answer run side by side; absent: 1.',
+        stuck_detection: 'Whether repeating itself ends a run; absent: yes.',
+      },
+    ),
+  )
   .superRefine(({ llm, llm_profiles: profiles }, ctx) => {
     for (const name of llm?.fallback_strategy?.fallback_llms ?? [])
       if (profiles?.[name] === undefined)

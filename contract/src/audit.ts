@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id } from './id.ts'
@@ -33,27 +34,32 @@ export const AuditAction = z
     'sandbox.delete',
     'conversation.delete',
   ])
-  .meta({ id: 'AuditAction' })
+  .meta({ id: 'AuditAction', description: 'What was done.' })
 export type AuditAction = z.infer<typeof AuditAction>
 
 export const AuditEntry = z
-  .object({
-    id: Id,
-    at: Timestamp,
-    user_id: Id.nullable().meta({
-      description: 'Whose things were touched; null when nobody is known by what was said.',
-    }),
-    actor_kind: z.enum(['key', 'session', 'sandbox', 'operator', 'nobody']).meta({
-      description: '`operator`: whoever has the command line of the server.',
-    }),
-    actor_id: z.string().meta({ description: 'Of the key, the session or the sandbox; else empty.' }),
-    action: AuditAction,
-    object: z.string().nullable().meta({ description: 'Id or name of what was touched.' }),
-    outcome: z.string().meta({ description: '`ok`, or the code of the problem.' }),
-    ip: z.string().meta({ description: 'Empty when there was no call.' }),
-    user_agent: z.string().nullable(),
-    request_id: z.string().meta({ description: 'Empty when there was no call.' }),
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        at: Timestamp,
+        user_id: Id.nullable().meta({
+          description: 'Whose things were touched; null when nobody is known by what was said.',
+        }),
+        actor_kind: z.enum(['key', 'session', 'sandbox', 'operator', 'nobody']).meta({
+          description: '`operator`: whoever has the command line of the server.',
+        }),
+        actor_id: z.string().meta({ description: 'Of the key, the session or the sandbox; else empty.' }),
+        action: AuditAction,
+        object: z.string().nullable().meta({ description: 'Id or name of what was touched.' }),
+        outcome: z.string().meta({ description: '`ok`, or the code of the problem.' }),
+        ip: z.string().meta({ description: 'Empty when there was no call.' }),
+        user_agent: z.string().nullable(),
+        request_id: z.string().meta({ description: 'Empty when there was no call.' }),
+      },
+      { user_agent: 'The program that called, as it says itself.' },
+    ),
+  )
   .meta({ id: 'AuditEntry' })
 export type AuditEntry = z.infer<typeof AuditEntry>
 
@@ -96,22 +102,36 @@ export const searchAudit = endpoint({
 
 /** The first place of a chain that does not hold. */
 export const AuditBreak = z
-  .object({
-    user_id: Id.nullable().meta({ description: 'Whose chain it is; null: that of strangers.' }),
-    number: z.int().min(1).meta({ description: 'Of the entry in its chain.' }),
-    entry_id: Id.nullable().meta({ description: 'Null when the entry is missing.' }),
-    what: z.enum(['changed', 'missing']),
-  })
+  .object(
+    described(
+      {
+        user_id: Id.nullable().meta({ description: 'Whose chain it is; null: that of strangers.' }),
+        number: z.int().min(1).meta({ description: 'Of the entry in its chain.' }),
+        entry_id: Id.nullable().meta({ description: 'Null when the entry is missing.' }),
+        what: z.enum(['changed', 'missing']),
+      },
+      { what: '`changed`: it is not what it was. `missing`: it, or what followed it, is gone.' },
+    ),
+  )
   .meta({ id: 'AuditBreak' })
 export type AuditBreak = z.infer<typeof AuditBreak>
 
 export const AuditVerdict = z
-  .object({
-    ok: z.boolean(),
-    entries: z.int().min(0).meta({ description: 'How many were looked at and hold.' }),
-    chains: z.int().min(0),
-    breaks: z.array(AuditBreak),
-  })
+  .object(
+    described(
+      {
+        ok: z.boolean(),
+        entries: z.int().min(0).meta({ description: 'How many were looked at and hold.' }),
+        chains: z.int().min(0),
+        breaks: z.array(AuditBreak),
+      },
+      {
+        ok: 'Whether every chain holds.',
+        chains: 'How many were looked at.',
+        breaks: 'The first place of each chain that does not hold.',
+      },
+    ),
+  )
   .meta({ id: 'AuditVerdict' })
 export type AuditVerdict = z.infer<typeof AuditVerdict>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described, kindOf } from './described.ts'
 import type { Risk } from './events.ts'
 
 /*
@@ -6,16 +7,24 @@ import type { Risk } from './events.ts'
  * must not pass for a default.
  */
 
-export const NeverConfirm = z.strictObject({ kind: z.literal('NeverConfirm') }).meta({ id: 'NeverConfirm' })
-export const AlwaysConfirm = z.strictObject({ kind: z.literal('AlwaysConfirm') }).meta({ id: 'AlwaysConfirm' })
+export const NeverConfirm = z.strictObject({ kind: kindOf('NeverConfirm') }).meta({ id: 'NeverConfirm' })
+export const AlwaysConfirm = z.strictObject({ kind: kindOf('AlwaysConfirm') }).meta({ id: 'AlwaysConfirm' })
 
 /** Asks from `threshold` on; `confirm_unknown` says whether an action that nobody judged is asked for too. */
 export const ConfirmRisky = z
-  .strictObject({
-    kind: z.literal('ConfirmRisky'),
-    threshold: z.enum(['LOW', 'MEDIUM', 'HIGH']).default('HIGH'),
-    confirm_unknown: z.boolean().default(true),
-  })
+  .strictObject(
+    described(
+      {
+        kind: kindOf('ConfirmRisky'),
+        threshold: z.enum(['LOW', 'MEDIUM', 'HIGH']).default('HIGH'),
+        confirm_unknown: z.boolean().default(true),
+      },
+      {
+        threshold: 'From this risk on an action waits for a person.',
+        confirm_unknown: 'Whether an action that nobody judged waits too.',
+      },
+    ),
+  )
   .meta({ id: 'ConfirmRisky' })
 
 export const ConfirmationPolicy = z.discriminatedUnion('kind', [NeverConfirm, AlwaysConfirm, ConfirmRisky])
@@ -42,19 +51,34 @@ const share = z.number().min(0).max(1)
 
 /** A scoring service outside: a score up to `low_threshold` is LOW, up to `medium_threshold` MEDIUM, above it HIGH. */
 export const VendorAnalyzer = z
-  .strictObject({
-    kind: z.literal('VendorAnalyzer'),
-    history_limit: z.int().min(0).default(20),
-    max_message_chars: z.int().min(1).default(30_000),
-    timeout: z.number().min(0).default(30),
-    low_threshold: share.default(0.3),
-    medium_threshold: share.default(0.7),
-    api_url: z.string().max(2048).nullable().default(null),
-    api_key: z.string().max(4096).nullable().default(null),
-    policy_id: z.string().max(255).nullable().default(null),
-    /** What an action is taken for when the service does not judge it. */
-    on_failure: z.enum(['unknown', 'high']).default('unknown'),
-  })
+  .strictObject(
+    described(
+      {
+        kind: kindOf('VendorAnalyzer'),
+        history_limit: z.int().min(0).default(20),
+        max_message_chars: z.int().min(1).default(30_000),
+        timeout: z.number().min(0).default(30),
+        low_threshold: share.default(0.3),
+        medium_threshold: share.default(0.7),
+        api_url: z.string().max(2048).nullable().default(null),
+        api_key: z.string().max(4096).nullable().default(null),
+        policy_id: z.string().max(255).nullable().default(null),
+        /** What an action is taken for when the service does not judge it. */
+        on_failure: z.enum(['unknown', 'high']).default('unknown'),
+      },
+      {
+        history_limit: 'How many of the newest messages go along with the action.',
+        max_message_chars: 'Characters of one message; the middle of a longer one is left out.',
+        timeout: 'Seconds to wait for its answer.',
+        low_threshold: 'A score up to this, from 0 to 1, is LOW.',
+        medium_threshold: 'A score up to this is MEDIUM, above it HIGH.',
+        api_url: 'Is sent the messages by POST; without it nothing is judged and `on_failure` holds.',
+        api_key: 'Sent as `Authorization: Bearer`; answered as asterisks. Without it `on_failure` holds.',
+        policy_id: 'Handed on to the service.',
+        on_failure: 'What an action is when the service does not judge it.',
+      },
+    ),
+  )
   .refine((analyzer) => analyzer.low_threshold < analyzer.medium_threshold, {
     path: ['low_threshold'],
     message: 'must be less than medium_threshold',
@@ -64,23 +88,31 @@ export type VendorAnalyzer = z.infer<typeof VendorAnalyzer>
 
 /** Takes the model's own word for it. */
 export const LlmSecurityAnalyzer = z
-  .strictObject({ kind: z.literal('LLMSecurityAnalyzer') })
+  .strictObject({ kind: kindOf('LLMSecurityAnalyzer') })
   .meta({ id: 'LLMSecurityAnalyzer' })
 
 /** Rules over the text of commands: fetch and execute, raw disk writes, catastrophic deletes. */
 export const PatternSecurityAnalyzer = z
-  .strictObject({ kind: z.literal('PatternSecurityAnalyzer') })
+  .strictObject({ kind: kindOf('PatternSecurityAnalyzer') })
   .meta({ id: 'PatternSecurityAnalyzer' })
 
 const single = [VendorAnalyzer, LlmSecurityAnalyzer, PatternSecurityAnalyzer] as const
 
 /** The highest risk that one of its members finds. */
 export const EnsembleSecurityAnalyzer = z
-  .strictObject({
-    kind: z.literal('EnsembleSecurityAnalyzer'),
-    analyzers: z.array(z.discriminatedUnion('kind', single)).min(1).max(10),
-    propagate_unknown: z.boolean().default(false),
-  })
+  .strictObject(
+    described(
+      {
+        kind: kindOf('EnsembleSecurityAnalyzer'),
+        analyzers: z.array(z.discriminatedUnion('kind', single)).min(1).max(10),
+        propagate_unknown: z.boolean().default(false),
+      },
+      {
+        analyzers: 'Those that judge; the highest risk that one finds counts.',
+        propagate_unknown: 'Whether what one of them cannot judge is unknown, unless another finds it HIGH.',
+      },
+    ),
+  )
   .meta({ id: 'EnsembleSecurityAnalyzer' })
 
 export const SecurityAnalyzer = z.discriminatedUnion('kind', [...single, EnsembleSecurityAnalyzer])

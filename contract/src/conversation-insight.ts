@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppConversation, exampleConversation } from './conversations.ts'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { ExecutionStatus } from './execution.ts'
@@ -26,21 +27,34 @@ export const waits = [
   'budget',
   'settings',
 ] as const
-export const WaitsFor = z.enum(waits).meta({ id: 'WaitsFor' })
+export const WaitsFor = z.enum(waits).meta({ id: 'WaitsFor', description: 'What a conversation waits for.' })
 export type WaitsFor = z.infer<typeof WaitsFor>
 
 /** `until`: the deadline of this state; `next`: what happens by itself when it passes. Null: it waits for somebody. */
 export const Why = z
-  .object({
-    execution_status: ExecutionStatus.nullable(),
-    sandbox_status: SandboxStatus,
-    waits_for: WaitsFor,
-    detail: z.string(),
-    since: Timestamp,
-    until: Timestamp.nullable(),
-    next: z.string().nullable(),
-    event_id: Id.nullable(),
-  })
+  .object(
+    described(
+      {
+        execution_status: ExecutionStatus.nullable(),
+        sandbox_status: SandboxStatus,
+        waits_for: WaitsFor,
+        detail: z.string(),
+        since: Timestamp,
+        until: Timestamp.nullable(),
+        next: z.string().nullable(),
+        event_id: Id.nullable(),
+      },
+      {
+        execution_status: 'Null unless the sandbox is RUNNING.',
+        sandbox_status: 'MISSING when the sandbox is gone.',
+        waits_for: 'What has to happen next.',
+        detail: 'The same in words.',
+        until: 'The deadline of this state; null: it has none.',
+        next: 'What happens by itself when that passes; null: it waits for somebody.',
+        event_id: 'The event that it waits because of.',
+      },
+    ),
+  )
   .meta({ id: 'Why' })
 export type Why = z.infer<typeof Why>
 
@@ -69,7 +83,16 @@ export const explainConversation = endpoint({
 
 /** The text of the last finish or of the last message of the agent; null when it has said nothing yet. */
 export const FinalResponse = z
-  .object({ response: z.string().nullable(), event_id: Id.nullable(), execution_status: ExecutionStatus.nullable() })
+  .object(
+    described(
+      { response: z.string().nullable(), event_id: Id.nullable(), execution_status: ExecutionStatus.nullable() },
+      {
+        response: 'The text of the last finish or message of the agent; null: it has said nothing yet.',
+        event_id: 'The event that says it.',
+        execution_status: 'Null unless the sandbox is RUNNING.',
+      },
+    ),
+  )
   .meta({ id: 'FinalResponse' })
 export type FinalResponse = z.infer<typeof FinalResponse>
 
@@ -89,11 +112,22 @@ export const getFinalResponse = endpoint({
 
 /** Answered beside the conversation. `cost` is in US dollars; null when the price of the model is not known. */
 export const SideAnswer = z
-  .object({ answer: z.string(), model: z.string(), cost: z.number().min(0).nullable() })
+  .object(
+    described(
+      { answer: z.string(), model: z.string(), cost: z.number().min(0).nullable() },
+      {
+        answer: 'What the model says, as Markdown.',
+        model: 'That answered.',
+        cost: 'US dollars; null when its price is not known.',
+      },
+    ),
+  )
   .meta({ id: 'SideAnswer' })
 export type SideAnswer = z.infer<typeof SideAnswer>
 
-export const SideQuestion = z.object({ question: z.string().trim().min(1).max(10_000) }).meta({ id: 'SideQuestion' })
+export const SideQuestion = z
+  .object({ question: z.string().trim().min(1).max(10_000).meta({ description: 'In your words; not stored.' }) })
+  .meta({ id: 'SideQuestion' })
 
 export const askConversation = endpoint({
   method: 'POST',
@@ -116,12 +150,22 @@ export const askConversation = endpoint({
 
 /** From where to branch: an event, a number, or (both absent) the end of the log. */
 export const ForkRequest = z
-  .object({
-    from_event_id: IdInput.nullable().default(null),
-    from_seq: z.int().positive().nullable().default(null),
-    conversation_id: IdInput.nullable().default(null),
-    title: TitleInput.nullable().default(null),
-  })
+  .object(
+    described(
+      {
+        from_event_id: IdInput.nullable().default(null),
+        from_seq: z.int().positive().nullable().default(null),
+        conversation_id: IdInput.nullable().default(null),
+        title: TitleInput.nullable().default(null),
+      },
+      {
+        from_event_id: 'The last event that the fork has; null: as `from_seq` says.',
+        from_seq: 'The number of the last event that the fork has; null with the other: all events.',
+        conversation_id: 'The id that the fork is to have; null: a new one.',
+        title: 'Null: the title of the other and `(fork)`.',
+      },
+    ),
+  )
   .refine((request) => request.from_event_id === null || request.from_seq === null, {
     path: ['from_seq'],
     message: 'cannot be combined with from_event_id',

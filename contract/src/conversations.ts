@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { described } from './described.ts'
+import { described, done } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { ExecutionStatus } from './execution.ts'
@@ -69,6 +69,11 @@ export const AppConversation = z
         last_seq: 'Number of its newest event.',
         conversation_url: 'Where its live calls answer.',
         session_api_key: 'Always null here: a key of a sandbox is shown once, when it is made.',
+        git_provider: 'Where the repository is.',
+        trigger: 'What made it start.',
+        agent_type: '`plan`: an agent that reads, and writes one file with a plan.',
+        parent_conversation_id: 'Of a sub-conversation; else null.',
+        forked_from_conversation_id: 'The conversation that it was forked from; else null.',
       },
     ),
   )
@@ -99,7 +104,7 @@ const filters = {
   selected_repository__eq: RepositoryName.optional(),
   trigger__eq: Trigger.optional().meta({ description: 'Only those that were started by this.' }),
   execution_status__eq: ExecutionStatus.optional().meta({ description: 'Only those in this state.' }),
-  tag__eq: TagFilter.optional(),
+  tag__eq: TagFilter.optional().meta({ description: 'A label: its key, or key and value as `team:parsers`.' }),
   include_sub_conversations: QueryBoolean.default(false).meta({
     description: 'Whether sub-conversations are found too.',
   }),
@@ -241,14 +246,19 @@ export const deleteConversation = endpoint({
   description: 'Removes it, its sub-conversations, events and tasks; a sandbox that nobody else uses goes with it.',
   access: 'conversations:write',
   params: OneConversation,
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: ['not_found', 'malformed_id'],
   example: { returns: { success: true } },
 })
 
 /** The answer to a verb: what the conversation is doing now. */
 export const ExecutionChange = z
-  .object({ success: z.literal(true), execution_status: ExecutionStatus, sandbox_status: SandboxStatus })
+  .object(
+    described(
+      { success: done, execution_status: ExecutionStatus, sandbox_status: SandboxStatus },
+      { execution_status: 'What the agent does now.', sandbox_status: 'How its sandbox is now.' },
+    ),
+  )
   .meta({ id: 'ExecutionChange' })
 export type ExecutionChange = z.infer<typeof ExecutionChange>
 

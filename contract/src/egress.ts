@@ -8,7 +8,12 @@ export const egressPolicies = ['none', 'allowlist', 'open'] as const
  * registries, and hosts that the operator or the user has listed. `open`: the Internet. Addresses inside somebody's own
  * network are out of reach with each of them.
  */
-export const EgressPolicy = z.enum(egressPolicies).meta({ id: 'EgressPolicy' })
+export const EgressPolicy = z.enum(egressPolicies).meta({
+  id: 'EgressPolicy',
+  description:
+    '`none`: the repository by git and nothing else. `allowlist`: also connected forges, package registries and listed hosts. ' +
+    '`open`: the Internet.',
+})
 export type EgressPolicy = z.infer<typeof EgressPolicy>
 
 /** The one that lets the least through. */

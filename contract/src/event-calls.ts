@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described, done } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { Event, EventKind, EventSource } from './events.ts'
 import { exampleTime } from './examples.ts'
@@ -94,20 +95,28 @@ export const getEvents = endpoint({
 })
 
 export const ConfirmationAnswer = z
-  .object({
-    accept: z.boolean(),
-    action_ids: z
-      .array(IdInput)
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: 'The actions that are answered; absent: every one that waits.' }),
-    edits: z
-      .record(z.string().max(64), z.record(z.string(), z.unknown()))
-      .optional()
-      .meta({ description: 'New arguments by action id: they are executed in the place of the proposed ones.' }),
-    reason: z.string().max(10_000).default('User rejected the action.'),
-  })
+  .object(
+    described(
+      {
+        accept: z.boolean(),
+        action_ids: z
+          .array(IdInput)
+          .min(1)
+          .max(100)
+          .optional()
+          .meta({ description: 'The actions that are answered; absent: every one that waits.' }),
+        edits: z
+          .record(z.string().max(64), z.record(z.string(), z.unknown()))
+          .optional()
+          .meta({ description: 'New arguments by action id: they are executed in the place of the proposed ones.' }),
+        reason: z.string().max(10_000).default('User rejected the action.'),
+      },
+      {
+        accept: 'True: they run. False: they are refused with the reason.',
+        reason: 'Of a refusal; the agent reads it.',
+      },
+    ),
+  )
   .meta({ id: 'ConfirmationAnswer' })
 export type ConfirmationAnswer = z.infer<typeof ConfirmationAnswer>
 
@@ -121,7 +130,7 @@ export const respondToConfirmation = endpoint({
   access: 'events:write',
   params: OfConversation,
   body: ConfirmationAnswer,
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: ['not_found', 'malformed_id', 'state_conflict'],
   example: { body: { accept: true }, returns: { success: true } },
 })
@@ -136,7 +145,7 @@ export const streamEvents = endpoint({
   access: 'events:read',
   params: OfConversation,
   query: LiveQuery,
-  returns: z.looseObject({ kind: z.string() }),
+  returns: z.looseObject({ kind: z.string().meta({ description: 'What it tells.' }) }),
   answer: 'sse',
   fails: ['not_found', 'malformed_id', 'unavailable'],
   example: { returns: exampleEvent },
@@ -162,7 +171,7 @@ export const eventSocket = endpoint({
     after_timestamp: TimestampInput.optional(),
     after_id: IdInput.optional(),
   }),
-  returns: z.looseObject({ kind: z.string() }),
+  returns: z.looseObject({ kind: z.string().meta({ description: 'What it tells.' }) }),
   answer: 'socket',
   fails: ['not_found', 'malformed_id', 'capacity'],
   example: { returns: exampleEvent },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Content, ImageContent, TextContent } from './content.ts'
+import { described } from './described.ts'
 import { Id } from './id.ts'
 import { Timestamp } from './time.ts'
 
@@ -40,14 +41,24 @@ export type EventSource = z.infer<typeof EventSource>
 
 /** What every event has; the other fields depend on `kind`, and unknown ones are kept as they came. */
 export const Event = z
-  .looseObject({
-    id: Id,
-    seq: z.int().positive(),
-    timestamp: Timestamp,
-    source: EventSource,
-    kind: z.string(),
-    parent_id: z.string().nullable(),
-  })
+  .looseObject(
+    described(
+      {
+        id: Id,
+        seq: z.int().positive(),
+        timestamp: Timestamp,
+        source: EventSource,
+        kind: z.string(),
+        parent_id: z.string().nullable(),
+      },
+      {
+        seq: 'Numbers the log from 1 without gaps.',
+        source: 'Who it is from.',
+        kind: 'What it tells; the other members depend on it.',
+        parent_id: 'The event that it belongs to; null: none.',
+      },
+    ),
+  )
   .meta({ id: 'Event' })
 export type Event = z.infer<typeof Event>
 

@@ -11,7 +11,10 @@ export const executionStatuses = [
   'stuck',
   'deleting',
 ] as const
-export const ExecutionStatus = z.enum(executionStatuses).meta({ id: 'ExecutionStatus' })
+export const ExecutionStatus = z.enum(executionStatuses).meta({
+  id: 'ExecutionStatus',
+  description: 'What the agent does. A new message revives `finished`, `error` and `stuck`.',
+})
 export type ExecutionStatus = z.infer<typeof ExecutionStatus>
 
 /** Where a status can go. A new message revives `finished`, `error` and `stuck`; only `deleting` is the end. */

@@ -11,7 +11,7 @@ export const gitProviders = [
   'devops_suite',
   'enterprise_sso',
 ] as const
-export const GitProvider = z.enum(gitProviders).meta({ id: 'GitProvider' })
+export const GitProvider = z.enum(gitProviders).meta({ id: 'GitProvider', description: 'A kind of Git host.' })
 export type GitProvider = z.infer<typeof GitProvider>
 
 /** Words that other services and their clients use for the same hosts. Taken in requests, never answered. */
@@ -50,7 +50,9 @@ export const suggestedTaskTypes = [
   'OPEN_ISSUE',
   'OPEN_PR',
 ] as const
-export const SuggestedTaskType = z.enum(suggestedTaskTypes).meta({ id: 'SuggestedTaskType' })
+export const SuggestedTaskType = z
+  .enum(suggestedTaskTypes)
+  .meta({ id: 'SuggestedTaskType', description: 'What is to be done about the issue or pull request.' })
 export type SuggestedTaskType = z.infer<typeof SuggestedTaskType>
 
 /** Work that a forge offers: a pull request that conflicts, an open issue. */
@@ -67,6 +69,7 @@ export const SuggestedTask = z
       {
         repo: '`owner/name`.',
         issue_number: 'Of the issue or the pull request.',
+        title: 'Of the issue or the pull request.',
       },
     ),
   )

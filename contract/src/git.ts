@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { described } from './described.ts'
+import { described, doneInWords } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { RepositoryName } from './git-names.ts'
 import { GitProvider, GitProviderInput, SuggestedTask, gitProvider } from './git-provider.ts'
@@ -28,6 +28,8 @@ export const Repository = z
         link_header: 'Always null: page ids take its place.',
         pushed_at: 'Of the last push or change; null where the host does not tell.',
         main_branch: 'Null when it is empty, or where a listing does not tell.',
+        is_public: 'Whether everybody may read it.',
+        owner_type: 'Null where the host does not tell.',
       },
     ),
   )
@@ -47,6 +49,7 @@ export const Branch = z
         commit_sha: 'Where it stands.',
         protected: 'False too where the rules may not be read.',
         last_push_date: 'Null where the host does not tell.',
+        name: 'As Git knows it.',
       },
     ),
   )
@@ -202,20 +205,29 @@ export function forgeHostProblem(host: string): string | undefined {
 
 /** A token for a Git host. An empty token keeps the stored one; an empty host is the kind's public host. */
 export const ProviderToken = z
-  .object({
-    token: z.string().trim().max(4096).nullable().default(null),
-    user_id: z.string().max(255).nullable().default(null),
-    host: z
-      .string()
-      .trim()
-      .max(2048)
-      .superRefine((text, ctx) => {
-        const message = forgeHostProblem(text)
-        if (message !== undefined) ctx.addIssue({ code: 'custom', message })
-      })
-      .nullable()
-      .default(null),
-  })
+  .object(
+    described(
+      {
+        token: z.string().trim().max(4096).nullable().default(null),
+        user_id: z.string().max(255).nullable().default(null),
+        host: z
+          .string()
+          .trim()
+          .max(2048)
+          .superRefine((text, ctx) => {
+            const message = forgeHostProblem(text)
+            if (message !== undefined) ctx.addIssue({ code: 'custom', message })
+          })
+          .nullable()
+          .default(null),
+      },
+      {
+        token: 'Null or empty: the stored one stays. Never answered.',
+        user_id: 'Kept for clients that send it; who one is, the host says.',
+        host: 'Name or address of the host; null or empty: the public one of its kind.',
+      },
+    ),
+  )
   .meta({ id: 'ProviderToken' })
 export type ProviderToken = z.infer<typeof ProviderToken>
 
@@ -240,8 +252,10 @@ export const connectGitProviders = endpoint({
     'Checks each token at its host, then replaces all connections by the ones sent. A host of its own kind needs its address; ' +
     'that of `devops_suite` names the organisation. `enterprise_sso` is a way to sign in and cannot be connected.',
   access: 'git:write',
-  body: z.object({ provider_tokens: ProviderTokensInput }),
-  returns: z.object({ message: z.string() }),
+  body: z.object({
+    provider_tokens: ProviderTokensInput.meta({ description: 'By kind of host; what is not sent is disconnected.' }),
+  }),
+  returns: z.object({ message: doneInWords }),
   fails: ['forge_token_rejected', 'not_offered', 'upstream_error', 'upstream_timeout'],
   example: {
     body: { provider_tokens: { open_forge: { token: '0123456789abcdef', host: 'git.example' } } },
@@ -256,22 +270,36 @@ export const disconnectGitProviders = endpoint({
   description: 'Removes all stored tokens, or the one of `provider`.',
   access: 'git:write',
   query: z.object({ provider: GitProviderInput.optional() }),
-  returns: z.object({ message: z.string() }),
+  returns: z.object({ message: doneInWords }),
   example: { returns: { message: 'Unset Git provider tokens' } },
 })
 
 /** The caller at a connected host. */
 export const GitAccount = z
-  .object({
-    git_provider: GitProvider,
-    id: z.string(),
-    login: z.string(),
-    avatar_url: z.string().nullable(),
-    name: z.string().nullable(),
-    email: z.string().nullable(),
-    company: z.string().nullable(),
-    host: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        git_provider: GitProvider,
+        id: z.string(),
+        login: z.string(),
+        avatar_url: z.string().nullable(),
+        name: z.string().nullable(),
+        email: z.string().nullable(),
+        company: z.string().nullable(),
+        host: z.string().nullable(),
+      },
+      {
+        git_provider: 'The kind of host.',
+        id: 'The host’s own.',
+        login: 'The name at the host.',
+        avatar_url: 'A picture; null: none.',
+        name: 'As the host tells it.',
+        email: 'As the host tells it.',
+        company: 'As the host tells it.',
+        host: 'Null: the public host of its kind.',
+      },
+    ),
+  )
   .meta({ id: 'GitAccount' })
 export type GitAccount = z.infer<typeof GitAccount>
 

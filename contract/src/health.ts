@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { GitProvider } from './git-provider.ts'
 
@@ -8,7 +9,7 @@ export const getAlive = endpoint({
   summary: 'Ask whether the process answers',
   description: 'Says nothing about the database.',
   access: 'open',
-  returns: z.object({ status: z.literal('ok') }),
+  returns: z.object({ status: z.literal('ok').meta({ description: 'The program answers.' }) }),
   example: { returns: { status: 'ok' } },
 })
 
@@ -29,21 +30,34 @@ export const getReady = endpoint({
   summary: 'Ask whether the service takes requests',
   description: 'Ready once the database answers and its tables are up to date; not ready while it shuts down.',
   access: 'open',
-  returns: z.object({ status: z.literal('ready') }),
+  returns: z.object({ status: z.literal('ready').meta({ description: 'It can do its work.' }) }),
   fails: ['unavailable'],
   example: { returns: { status: 'ready' } },
 })
 
 export const ServerInfo = z
-  .object({
-    name: z.string(),
-    version: z.string(),
-    api_version: z.string(),
-    role: z.enum(['all', 'api', 'agent']),
-    sandbox_driver: z.string(),
-    uptime_seconds: z.number().min(0),
-    v0_enabled: z.boolean(),
-  })
+  .object(
+    described(
+      {
+        name: z.string(),
+        version: z.string(),
+        api_version: z.string(),
+        role: z.enum(['all', 'api', 'agent']),
+        sandbox_driver: z.string(),
+        uptime_seconds: z.number().min(0),
+        v0_enabled: z.boolean(),
+      },
+      {
+        name: 'Of the program.',
+        version: 'Of the program.',
+        api_version: 'Of this interface.',
+        role: 'What this process does: answers calls, runs agents, or both.',
+        sandbox_driver: 'What sandboxes are made with.',
+        uptime_seconds: 'Since this process began.',
+        v0_enabled: 'Whether the deprecated interface answers.',
+      },
+    ),
+  )
   .meta({ id: 'ServerInfo' })
 export type ServerInfo = z.infer<typeof ServerInfo>
 
@@ -69,12 +83,22 @@ export const getServerInfo = endpoint({
 
 /** What the page must know before anybody has signed in. */
 export const WebClientConfig = z
-  .object({
-    version: z.string(),
-    claimed: z.boolean(),
-    sign_in: z.array(z.enum(['password', 'enterprise_sso'])),
-    git_providers: z.array(GitProvider),
-  })
+  .object(
+    described(
+      {
+        version: z.string(),
+        claimed: z.boolean(),
+        sign_in: z.array(z.enum(['password', 'enterprise_sso'])),
+        git_providers: z.array(GitProvider),
+      },
+      {
+        version: 'Of the program.',
+        claimed: 'Whether the owner’s account is taken.',
+        sign_in: 'The ways to sign in.',
+        git_providers: 'Kinds of Git host that can be connected.',
+      },
+    ),
+  )
   .meta({ id: 'WebClientConfig' })
 export type WebClientConfig = z.infer<typeof WebClientConfig>
 
@@ -92,13 +116,24 @@ export const getWebClientConfig = endpoint({
 
 /** One thing that was looked at. `fatal`: nothing works without it. `fix`: the command or setting that mends it. */
 export const Finding = z
-  .object({
-    check: z.string(),
-    ok: z.boolean(),
-    fatal: z.boolean(),
-    detail: z.string(),
-    fix: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        check: z.string(),
+        ok: z.boolean(),
+        fatal: z.boolean(),
+        detail: z.string(),
+        fix: z.string().nullable(),
+      },
+      {
+        check: 'What was looked at.',
+        ok: 'Whether it is as it should be.',
+        fatal: 'Whether nothing works without it.',
+        detail: 'What was found, in words.',
+        fix: 'The command or setting that mends it; null: none is needed or known.',
+      },
+    ),
+  )
   .meta({ id: 'Finding' })
 export type Finding = z.infer<typeof Finding>
 
@@ -118,7 +153,14 @@ export const examineServer = endpoint({
 })
 
 /** One bound of the server, as a limits file names it: `sandboxes.per_user`. Amounts have their unit. */
-export const Limit = z.object({ name: z.string(), value: z.string(), is_default: z.boolean() }).meta({ id: 'Limit' })
+export const Limit = z
+  .object(
+    described(
+      { name: z.string(), value: z.string(), is_default: z.boolean() },
+      { name: 'As a limits file names it.', value: 'With its unit.', is_default: 'Whether nobody has set it.' },
+    ),
+  )
+  .meta({ id: 'Limit' })
 export type Limit = z.infer<typeof Limit>
 
 export const listLimits = endpoint({

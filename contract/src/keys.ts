@@ -1,45 +1,69 @@
 import { z } from 'zod'
+import { described, doneInWords } from './described.ts'
 import { endpoint, scopes } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput } from './id.ts'
 import { line } from './text.ts'
 import { Timestamp, TimestampInput } from './time.ts'
 
-export const KeyScope = z.enum(scopes).meta({ id: 'KeyScope' })
+export const KeyScope = z.enum(scopes).meta({ id: 'KeyScope', description: 'What a key allows: a group of calls.' })
 
 /** What a key may do when nothing is said: everything but managing keys. */
 export const defaultScopes = scopes.filter((scope) => scope !== 'keys:admin')
 
 /** An API key as it is listed: enough to recognise it, never the key. */
 export const ApiKey = z
-  .object({
-    id: Id,
-    name: z.string().nullable(),
-    prefix: z.string(),
-    last_four: z.string(),
-    scopes: z.array(KeyScope),
-    created_at: Timestamp,
-    last_used_at: Timestamp.nullable(),
-    expires_at: Timestamp.nullable(),
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        name: z.string().nullable(),
+        prefix: z.string(),
+        last_four: z.string(),
+        scopes: z.array(KeyScope),
+        created_at: Timestamp,
+        last_used_at: Timestamp.nullable(),
+        expires_at: Timestamp.nullable(),
+      },
+      {
+        name: 'As it was given.',
+        prefix: 'What the key begins with.',
+        last_four: 'What it ends with.',
+        scopes: 'What it allows.',
+        last_used_at: 'Null: never.',
+        expires_at: 'Null: it does not end by itself.',
+      },
+    ),
+  )
   .meta({ id: 'ApiKey' })
 export type ApiKey = z.infer<typeof ApiKey>
 
 /** The answer that shows a key, once. */
-export const NewApiKey = z.object({ ...ApiKey.shape, key: z.string() }).meta({ id: 'NewApiKey' })
+export const NewApiKey = z
+  .object({ ...ApiKey.shape, key: z.string().meta({ description: 'The key itself, shown this once.' }) })
+  .meta({ id: 'NewApiKey' })
 export type NewApiKey = z.infer<typeof NewApiKey>
 
 /** A list of scopes that is sent must not be empty; duplicates count once. */
 export const ApiKeyRequest = z
-  .object({
-    name: line(1, 255).nullable().default(null),
-    expires_at: TimestampInput.nullable().default(null),
-    scopes: z
-      .array(KeyScope)
-      .min(1)
-      .transform((list) => [...new Set(list)])
-      .default(defaultScopes),
-  })
+  .object(
+    described(
+      {
+        name: line(1, 255).nullable().default(null),
+        expires_at: TimestampInput.nullable().default(null),
+        scopes: z
+          .array(KeyScope)
+          .min(1)
+          .transform((list) => [...new Set(list)])
+          .default(defaultScopes),
+      },
+      {
+        name: 'To tell it from others.',
+        expires_at: 'When it ends; null: never by itself.',
+        scopes: 'What it shall allow; absent: all but managing keys.',
+      },
+    ),
+  )
   .meta({ id: 'ApiKeyRequest' })
 export type ApiKeyRequest = z.infer<typeof ApiKeyRequest>
 
@@ -85,7 +109,7 @@ export const deleteKey = endpoint({
   description: 'The key stops working at once, everywhere.',
   access: 'keys:admin',
   params: OneKey,
-  returns: z.object({ message: z.string() }),
+  returns: z.object({ message: doneInWords }),
   fails: ['not_found', 'malformed_id'],
   example: { returns: { message: 'API key deleted successfully' } },
 })
@@ -98,7 +122,9 @@ export const rotateKey = endpoint({
     'Makes a new key with the same name, scopes and length of life; the old one lives on for `grace_seconds`.',
   access: 'keys:admin',
   params: OneKey,
-  body: z.object({ grace_seconds: z.int().min(0).max(86_400).default(0) }),
+  body: z.object({
+    grace_seconds: z.int().min(0).max(86_400).default(0).meta({ description: 'Seconds that the old key lives on.' }),
+  }),
   returns: NewApiKey,
   status: 201,
   fails: ['not_found', 'malformed_id', 'insufficient_scope', 'state_conflict'],
@@ -107,12 +133,21 @@ export const rotateKey = endpoint({
 
 /** Who is asking: with a key, its record; `auth_type` tells a key from a browser session. */
 export const CurrentKey = z
-  .object({
-    user_id: Id,
-    auth_type: z.enum(['key', 'session']),
-    scopes: z.array(KeyScope),
-    key: ApiKey.nullable(),
-  })
+  .object(
+    described(
+      {
+        user_id: Id,
+        auth_type: z.enum(['key', 'session']),
+        scopes: z.array(KeyScope),
+        key: ApiKey.nullable(),
+      },
+      {
+        auth_type: 'A key, or the session of a browser.',
+        scopes: 'What it allows.',
+        key: 'Null for the session of a browser.',
+      },
+    ),
+  )
   .meta({ id: 'CurrentKey' })
 export type CurrentKey = z.infer<typeof CurrentKey>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { WebAddress } from './text.ts'
 
 /* MCP servers of the settings: two kinds that are reached over HTTP, and programs that run inside the sandbox. */
@@ -6,49 +7,95 @@ import { WebAddress } from './text.ts'
 /** Stands for a secret in an answer; sent back it means: as it was. */
 export const masked = '**********'
 
-const apiKey = z.string().max(4096).nullable().default(null)
+const apiKey = z
+  .string()
+  .max(4096)
+  .nullable()
+  .default(null)
+  .meta({ description: 'Sent as `Authorization: Bearer`. Answered as asterisks, which sent back mean: as it was.' })
 
 export const SseServer = z.object({ url: WebAddress, api_key: apiKey }).meta({ id: 'SseServer' })
 export type SseServer = z.infer<typeof SseServer>
 
 /** `timeout` is in seconds. */
 export const ShttpServer = z
-  .object({ url: WebAddress, api_key: apiKey, timeout: z.number().positive().max(3600).nullable().default(null) })
+  .object(
+    described(
+      { url: WebAddress, api_key: apiKey, timeout: z.number().positive().max(3600).nullable().default(null) },
+      { timeout: 'Seconds that a call may take; null: the usual time.' },
+    ),
+  )
   .meta({ id: 'ShttpServer' })
 export type ShttpServer = z.infer<typeof ShttpServer>
 
 export const StdioServer = z
-  .object({
-    name: z
-      .string()
-      .max(64)
-      .regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, dashes and underscores'),
-    command: z.string().min(1).max(4096),
-    args: z.array(z.string().max(4096)).max(100).default([]),
-    env: z
-      .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'), z.string().max(65_536))
-      .default({}),
-  })
+  .object(
+    described(
+      {
+        name: z
+          .string()
+          .max(64)
+          .regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, dashes and underscores'),
+        command: z.string().min(1).max(4096),
+        args: z.array(z.string().max(4096)).max(100).default([]),
+        env: z
+          .record(
+            z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable'),
+            z.string().max(65_536),
+          )
+          .default({}),
+      },
+      {
+        name: 'Names it; where there are several servers, its tools begin with it.',
+        command: 'The program; it runs inside the sandbox.',
+        args: 'Its arguments.',
+        env: 'Its variables. Values are answered as asterisks, which sent back mean: as it was.',
+      },
+    ),
+  )
   .meta({ id: 'StdioServer' })
 export type StdioServer = z.infer<typeof StdioServer>
 
 /** A server that is reached by address, to be tried before or after it is stored. */
 export const McpTestRequest = z
-  .object({ kind: z.enum(['shttp', 'sse']), url: WebAddress, api_key: apiKey })
+  .object(
+    described(
+      { kind: z.enum(['shttp', 'sse']), url: WebAddress, api_key: apiKey },
+      { kind: '`shttp`: streamable HTTP; `sse`: HTTP with server-sent events.' },
+    ),
+  )
   .meta({ id: 'McpTestRequest' })
 export type McpTestRequest = z.infer<typeof McpTestRequest>
 
 export const McpTest = z
-  .object({ ok: z.boolean(), tools: z.array(z.string()), detail: z.string().nullable() })
+  .object(
+    described(
+      { ok: z.boolean(), tools: z.array(z.string()), detail: z.string().nullable() },
+      {
+        ok: 'Whether it could be reached and listed its tools.',
+        tools: 'Names of its tools.',
+        detail: 'Why it failed; null when it did not.',
+      },
+    ),
+  )
   .meta({ id: 'McpTest' })
 export type McpTest = z.infer<typeof McpTest>
 
 export const McpConfig = z
-  .object({
-    sse_servers: z.array(SseServer).max(50).default([]),
-    stdio_servers: z.array(StdioServer).max(50).default([]),
-    shttp_servers: z.array(ShttpServer).max(50).default([]),
-  })
+  .object(
+    described(
+      {
+        sse_servers: z.array(SseServer).max(50).default([]),
+        stdio_servers: z.array(StdioServer).max(50).default([]),
+        shttp_servers: z.array(ShttpServer).max(50).default([]),
+      },
+      {
+        sse_servers: 'Reached over HTTP with server-sent events.',
+        stdio_servers: 'Programs that run inside the sandbox.',
+        shttp_servers: 'Reached over streamable HTTP.',
+      },
+    ),
+  )
   .meta({ id: 'McpConfig' })
 export type McpConfig = z.infer<typeof McpConfig>
 

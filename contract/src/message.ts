@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Content } from './content.ts'
-import { described } from './described.ts'
+import { described, done } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { Id, IdInput } from './id.ts'
 
@@ -13,11 +13,12 @@ export const MessageContent = z
     (parts) => parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0) <= 1_000_000,
     'texts must have at most 1,000,000 characters together',
   )
+  .meta({ description: 'Texts and images; at most 1,000,000 characters of text together.' })
 
 /** Bodies with a message may hold images, so they may be larger than others. */
 export const messageBodyLimit = 16 * 1024 * 1024
 
-const role = z.literal('user').default('user')
+const role = z.literal('user').default('user').meta({ description: 'Who speaks: the user.' })
 
 /** A message as the start request and the event log take it. */
 export const MessagePayload = z
@@ -31,7 +32,11 @@ export type MessagePayload = z.infer<typeof MessagePayload>
 
 /** A follow-up message; it is worked on unless `run` is false. */
 export const FollowUpMessage = z
-  .object({ role, content: MessageContent, run: z.boolean().default(true) })
+  .object({
+    role,
+    content: MessageContent,
+    run: z.boolean().default(true).meta({ description: 'False: the agent reads it with its next run.' }),
+  })
   .meta({ id: 'FollowUpMessage' })
 export type FollowUpMessage = z.infer<typeof FollowUpMessage>
 
@@ -42,7 +47,7 @@ export const MessageAccepted = z
   .object(
     described(
       {
-        success: z.literal(true),
+        success: done,
         event_id: Id,
         seq: z.int().positive(),
         sandbox_status: z.enum(['STARTING', 'RUNNING', 'PAUSED']),
@@ -52,6 +57,7 @@ export const MessageAccepted = z
         event_id: 'The message in the log.',
         seq: 'Its number there.',
         message: 'What happens next, in words.',
+        sandbox_status: 'A paused sandbox resumes by itself.',
       },
     ),
   )

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { QueryBoolean, page, pageQuery } from './page.ts'
 import { SettingsUpdate } from './settings.ts'
@@ -8,11 +9,27 @@ export const demoModel = 'parley/demo'
 
 /** A model that can be chosen. `verified`: known to work with tools. */
 export const Model = z
-  .object({ provider: z.string().nullable(), name: z.string(), verified: z.boolean() })
+  .object(
+    described(
+      { provider: z.string().nullable(), name: z.string(), verified: z.boolean() },
+      {
+        provider: 'Null: none is known for it.',
+        name: 'As it is asked for, after `provider/`.',
+        verified: 'Whether it is known to work with tools.',
+      },
+    ),
+  )
   .meta({ id: 'Model' })
 export type Model = z.infer<typeof Model>
 
-export const ModelProvider = z.object({ name: z.string(), verified: z.boolean() }).meta({ id: 'ModelProvider' })
+export const ModelProvider = z
+  .object(
+    described(
+      { name: z.string(), verified: z.boolean() },
+      { name: 'As it stands before the slash of `llm_model`.', verified: 'Whether models of it are known to work.' },
+    ),
+  )
+  .meta({ id: 'ModelProvider' })
 export type ModelProvider = z.infer<typeof ModelProvider>
 
 export const ModelPage = page(Model).meta({ id: 'ModelPage' })
@@ -55,13 +72,24 @@ export const searchModelProviders = endpoint({
 
 /** How a model answered: `code` says what kind of failure it is, `detail` what to do or what it said. */
 export const ModelTest = z
-  .object({
-    ok: z.boolean(),
-    model: z.string(),
-    latency_ms: z.int().min(0),
-    code: z.string().nullable(),
-    detail: z.string().nullable(),
-  })
+  .object(
+    described(
+      {
+        ok: z.boolean(),
+        model: z.string(),
+        latency_ms: z.int().min(0),
+        code: z.string().nullable(),
+        detail: z.string().nullable(),
+      },
+      {
+        ok: 'Whether it answered.',
+        model: 'Which was asked.',
+        latency_ms: 'Milliseconds until its answer or failure.',
+        code: 'The kind of failure, such as `auth` or `config`; null: none.',
+        detail: 'What to do, or what it said.',
+      },
+    ),
+  )
   .meta({ id: 'ModelTest' })
 export type ModelTest = z.infer<typeof ModelTest>
 

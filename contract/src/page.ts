@@ -21,7 +21,13 @@ export const pageQuery = (limit: number) => ({
 
 /** `{items, next_page_id}`; `next_page_id` is null on the last page. */
 export const page = <T extends z.ZodType>(item: T) =>
-  z.object({ items: z.array(item), next_page_id: z.string().nullable() })
+  z.object({
+    items: z.array(item).meta({ description: 'What is on this page.' }),
+    next_page_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Asks for the next page as `page_id`; null: this is the last one.' }),
+  })
 
 export interface Page<T> {
   items: T[]

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds } from './examples.ts'
 import { Id, canonicalId } from './id.ts'
-import { MessageContent, messageBodyLimit } from './message.ts'
+import { MessageContent, messageBodyLimit, MessagePayload } from './message.ts'
 
 /** How many messages may wait for one conversation. */
 export const maxPendingMessages = 10
@@ -30,7 +31,12 @@ const PendingTargetInput = z
 
 /** `position` counts from 1. */
 export const PendingMessage = z
-  .object({ id: Id, queued: z.literal(true), position: z.int().positive() })
+  .object(
+    described(
+      { id: Id, queued: z.literal(true), position: z.int().positive() },
+      { queued: 'It waits.', position: 'From 1.' },
+    ),
+  )
   .meta({ id: 'PendingMessage' })
 export type PendingMessage = z.infer<typeof PendingMessage>
 
@@ -41,7 +47,7 @@ export const queueMessage = endpoint({
   description: 'The message waits until the start is READY, is delivered in order, and is kept until that is done.',
   access: 'events:write',
   params: z.object({ id: PendingTargetInput }),
-  body: z.object({ content: MessageContent, role: z.literal('user').default('user') }),
+  body: z.object({ content: MessageContent, role: MessagePayload.shape.role }),
   bodyLimit: messageBodyLimit,
   returns: PendingMessage,
   status: 201,

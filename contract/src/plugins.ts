@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { GitRef, repositoryName } from './git-names.ts'
 
 /** What is wrong with `path` as a folder inside a repository; undefined when nothing is. */
@@ -34,25 +35,44 @@ const checked = (problem: (text: string) => string | undefined, max: number) =>
 
 /** A plugin to load: its skills, MCP servers and hooks join the agent's. */
 export const PluginInput = z
-  .object({
-    source: checked(pluginSourceProblem, 2048).meta({
-      description: '`forge_a:owner/repo`, a Git address, or a folder of the workspace.',
-    }),
-    ref: GitRef.nullable().default(null),
-    repo_path: checked(repositoryPathProblem, 1024).nullable().default(null),
-    parameters: z.record(z.string().max(255), z.unknown()).nullable().default(null),
-  })
+  .object(
+    described(
+      {
+        source: checked(pluginSourceProblem, 2048).meta({
+          description: '`forge_a:owner/repo`, a Git address, or a folder of the workspace.',
+        }),
+        ref: GitRef.nullable().default(null),
+        repo_path: checked(repositoryPathProblem, 1024).nullable().default(null),
+        parameters: z.record(z.string().max(255), z.unknown()).nullable().default(null),
+      },
+      {
+        ref: 'Branch, tag or commit; null: where the repository stands.',
+        repo_path: 'The folder in it where the plugin is; null: the top.',
+        parameters: 'Values for `${NAME}` in its files, also told to the agent.',
+      },
+    ),
+  )
   .meta({ id: 'PluginInput' })
 export type PluginInput = z.infer<typeof PluginInput>
 
 /** A plugin in an answer; credentials in its address are masked. */
 export const Plugin = z
-  .object({
-    source: z.string(),
-    ref: z.string().nullable(),
-    repo_path: z.string().nullable(),
-    parameters: z.record(z.string(), z.unknown()).nullable(),
-  })
+  .object(
+    described(
+      {
+        source: z.string(),
+        ref: z.string().nullable(),
+        repo_path: z.string().nullable(),
+        parameters: z.record(z.string(), z.unknown()).nullable(),
+      },
+      {
+        source: 'Where it is from; credentials in an address are masked.',
+        ref: 'Branch, tag or commit; null: where the repository stands.',
+        repo_path: 'The folder in it where the plugin is; null: the top.',
+        parameters: 'Values for `${NAME}` in its files.',
+      },
+    ),
+  )
   .meta({ id: 'Plugin' })
 export type Plugin = z.infer<typeof Plugin>
 

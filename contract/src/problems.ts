@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 
 /** Every way a request can fail, once. A code is a promise: never renamed, never reused. */
 export const problems = {
@@ -87,25 +88,41 @@ export class Problem extends Error {
 
 /** `application/problem+json` (RFC 9457) as we send it. */
 export const ProblemBody = z
-  .looseObject({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    instance: z.string(),
-    code: z.string(),
-    request_id: z.string(),
-    errors: z
-      .array(
-        z.object({
-          pointer: z.string(),
-          loc: z.array(z.union([z.string(), z.number()])),
-          msg: z.string(),
-          type: z.string(),
-        }),
-      )
-      .optional(),
-  })
+  .looseObject(
+    described(
+      {
+        type: z.string(),
+        title: z.string(),
+        status: z.int(),
+        detail: z.string(),
+        instance: z.string(),
+        code: z.string(),
+        request_id: z.string(),
+        errors: z
+          .array(
+            z.object({
+              pointer: z.string().meta({ description: 'JSON pointer into the body.' }),
+              loc: z
+                .array(z.union([z.string(), z.number()]))
+                .meta({ description: 'The same as a path, from `body`, `query` or `path`.' }),
+              msg: z.string().meta({ description: 'What is wrong there.' }),
+              type: z.string().meta({ description: 'The kind of fault.' }),
+            }),
+          )
+          .optional(),
+      },
+      {
+        type: 'Names the kind as an address.',
+        title: 'The kind in words, always the same for one code.',
+        status: 'The HTTP status.',
+        detail: 'What is wrong with this very request.',
+        instance: 'Names the request: `urn:request:` and its id.',
+        code: 'The kind, for programs; never renamed.',
+        request_id: 'To be named when one asks for help.',
+        errors: 'What of the request is wrong, place by place.',
+      },
+    ),
+  )
   .meta({ id: 'Problem' })
 export type ProblemBody = z.infer<typeof ProblemBody>
 

@@ -77,7 +77,7 @@ export const listSandboxSecrets = endpoint({
   description: 'For the session key of that very sandbox, while it is RUNNING: names, no values.',
   access: 'sandbox',
   params: z.object({ id: IdInput }),
-  returns: z.object({ secrets: z.array(SecretSummary) }),
+  returns: z.object({ secrets: z.array(SecretSummary).meta({ description: 'Names, no values.' }) }),
   fails: ['not_found', 'malformed_id', 'insufficient_scope', 'state_conflict'],
   example: { returns: { secrets: [{ name: 'NPM_TOKEN', description: 'Registry of the team', hosts: null }] } },
 })

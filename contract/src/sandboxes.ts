@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { described } from './described.ts'
+import { described, done } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput, idList } from './id.ts'
@@ -7,7 +7,10 @@ import { page, pageQuery } from './page.ts'
 import { Timestamp } from './time.ts'
 
 export const sandboxStatuses = ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'] as const
-export const SandboxStatus = z.enum(sandboxStatuses).meta({ id: 'SandboxStatus' })
+export const SandboxStatus = z.enum(sandboxStatuses).meta({
+  id: 'SandboxStatus',
+  description: '`PAUSED` keeps its files; `ERROR` can only be removed; `MISSING` is gone.',
+})
 export type SandboxStatus = z.infer<typeof SandboxStatus>
 
 /** Where a status can go. `ERROR` can only be removed; `MISSING` is the end. */
@@ -48,7 +51,18 @@ export const sandboxRefusal = (status: SandboxStatus, verb: SandboxVerb): 'gone'
  * runs, for hours and not for ever: ask for the sandbox again for one that is good. `name` is also the variable that holds the
  * port inside.
  */
-export const ExposedUrl = z.object({ name: z.string(), url: z.url(), port: z.int() }).meta({ id: 'ExposedUrl' })
+export const ExposedUrl = z
+  .object(
+    described(
+      { name: z.string(), url: z.url(), port: z.int() },
+      {
+        name: 'Also the variable that holds the port inside.',
+        url: 'Opens in a browser, for hours; ask again for one that is good.',
+        port: 'Inside the sandbox.',
+      },
+    ),
+  )
+  .meta({ id: 'ExposedUrl' })
 export type ExposedUrl = z.infer<typeof ExposedUrl>
 
 /** A sandbox. `session_api_key` is shown only in the answer that made the key; `exposed_urls` only while RUNNING. */
@@ -162,7 +176,12 @@ export const createSandbox = endpoint({
 
 /** The answer to a change of a sandbox: its status after the call, and a sentence. */
 export const SandboxChange = z
-  .object({ success: z.literal(true), status: SandboxStatus, message: z.string() })
+  .object(
+    described(
+      { success: done, status: SandboxStatus, message: z.string() },
+      { message: 'What happens next, in words.' },
+    ),
+  )
   .meta({ id: 'SandboxChange' })
 export type SandboxChange = z.infer<typeof SandboxChange>
 
@@ -200,7 +219,7 @@ export const deleteSandbox = endpoint({
   query: z.object({
     sandbox_id: IdInput.optional().meta({ description: 'The id in the path once more, or left out.' }),
   }),
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: ['not_found', 'malformed_id'],
   example: { returns: { success: true } },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { HostPattern } from './egress.ts'
 
 /** Variables that the sandbox itself needs; a secret of this name would change how it works. */
@@ -52,10 +53,18 @@ export const SecretName = z.string().superRefine((name, ctx) => {
  * Null: commands see the value. A list: commands see a placeholder, and the value is put in its place on the way to these
  * hosts alone, in headers and addresses of HTTP requests.
  */
-export const SecretHosts = z.array(HostPattern).min(1).max(20).nullable()
+export const SecretHosts = z.array(HostPattern).min(1).max(20).nullable().meta({
+  description:
+    'Null: commands see the value. A list: they see a placeholder, and the value is put in on the way to these hosts alone.',
+})
 
 /** A secret as the world sees it: the name, never the value. */
 export const SecretSummary = z
-  .object({ name: z.string(), description: z.string().nullable(), hosts: SecretHosts })
+  .object(
+    described(
+      { name: z.string(), description: z.string().nullable(), hosts: SecretHosts },
+      { name: 'Also the name of the variable.', description: 'What it is for.' },
+    ),
+  )
   .meta({ id: 'SecretSummary' })
 export type SecretSummary = z.infer<typeof SecretSummary>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described, doneInWords } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { page, pageQuery } from './page.ts'
 import { SecretHosts, SecretName, SecretSummary } from './secret-names.ts'
@@ -8,27 +9,37 @@ import { SecretHosts, SecretName, SecretSummary } from './secret-names.ts'
 export const SecretPage = page(SecretSummary).meta({ id: 'SecretPage' })
 export type SecretPage = z.infer<typeof SecretPage>
 
-const value = z.string().min(1).max(65_536)
-const description = z.string().max(1000).nullable()
+const value = z.string().min(1).max(65_536).meta({ description: 'Never answered.' })
+const description = z.string().max(1000).nullable().meta({ description: 'What it is for, told to the agent.' })
 
 export const NewSecret = z
-  .object({ name: SecretName, value, description: description.default(null), hosts: SecretHosts.default(null) })
+  .object(
+    described(
+      { name: SecretName, value, description: description.default(null), hosts: SecretHosts.default(null) },
+      { name: 'The variable that commands see it as. Names are told apart by case.' },
+    ),
+  )
   .meta({ id: 'NewSecret' })
 export type NewSecret = z.infer<typeof NewSecret>
 
 /** The value stays as it is unless a new one is sent, and so do the hosts. */
 export const SecretUpdate = z
-  .object({
-    name: SecretName,
-    description: description.default(null),
-    value: value.optional(),
-    hosts: SecretHosts.optional(),
-  })
+  .object(
+    described(
+      {
+        name: SecretName,
+        description: description.default(null),
+        value: value.optional(),
+        hosts: SecretHosts.optional(),
+      },
+      { name: 'The same, or a new name.', value: 'A new value; absent: as it is.', hosts: 'Absent: as they are.' },
+    ),
+  )
   .meta({ id: 'SecretUpdate' })
 export type SecretUpdate = z.infer<typeof SecretUpdate>
 
 const SecretId = z.object({ id: z.string().min(1).max(255).meta({ description: 'The name of the secret.' }) })
-const Message = z.object({ message: z.string() })
+const Message = z.object({ message: doneInWords })
 const exampleSecret = { name: 'NPM_TOKEN', description: 'Registry of the team', hosts: ['npm.example.org'] }
 
 export const listSecrets = endpoint({
@@ -37,7 +48,9 @@ export const listSecrets = endpoint({
   summary: 'List secrets',
   description: 'Names and descriptions of all secrets, sorted by name.',
   access: 'secrets:list',
-  returns: z.object({ custom_secrets: z.array(SecretSummary) }),
+  returns: z.object({
+    custom_secrets: z.array(SecretSummary).meta({ description: 'All of them, by name.' }),
+  }),
   etag: true,
   example: { returns: { custom_secrets: [exampleSecret] } },
 })

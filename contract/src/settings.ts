@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AgentSettings } from './agent-settings.ts'
-import { described } from './described.ts'
+import { described, doneInWords } from './described.ts'
 import { EgressPolicy, HostPattern } from './egress.ts'
 import { endpoint } from './endpoint.ts'
 import { gitProviders } from './git-provider.ts'
@@ -18,7 +18,9 @@ export const groupingStrategies = [
   'ADD_TO_ANY',
 ] as const
 /** Which running sandbox a new conversation joins. */
-export const GroupingStrategy = z.enum(groupingStrategies).meta({ id: 'GroupingStrategy' })
+export const GroupingStrategy = z
+  .enum(groupingStrategies)
+  .meta({ id: 'GroupingStrategy', description: 'Which running sandbox a new conversation joins.' })
 export type GroupingStrategy = z.infer<typeof GroupingStrategy>
 
 const secret = z.string().max(4096).nullable()
@@ -150,14 +152,24 @@ export const defaultSettings: StoredSettings = {
 /** A custom secret inside settings: its value, or its value and description. */
 const CustomSecret = z.union([
   z.string().max(65_536),
-  z.object({ secret: z.string().max(65_536), description: z.string().max(1000).nullable().default(null) }),
+  z.object(
+    described(
+      { secret: z.string().max(65_536), description: z.string().max(1000).nullable().default(null) },
+      { secret: 'The value. Never answered.', description: 'What it is for, told to the agent.' },
+    ),
+  ),
 ])
 
 export const SecretsStoreInput = z
-  .object({
-    provider_tokens: ProviderTokensInput.optional(),
-    custom_secrets: z.record(SecretName, CustomSecret).optional(),
-  })
+  .object(
+    described(
+      {
+        provider_tokens: ProviderTokensInput.optional(),
+        custom_secrets: z.record(SecretName, CustomSecret).optional(),
+      },
+      { provider_tokens: 'Tokens by kind of Git host.', custom_secrets: 'Secrets by name.' },
+    ),
+  )
   .meta({ id: 'SecretsStoreInput' })
 export type SecretsStoreInput = z.infer<typeof SecretsStoreInput>
 
@@ -166,26 +178,48 @@ export type SecretsStoreInput = z.infer<typeof SecretsStoreInput>
  * empty text clears. A change of `llm_base_url` to another host clears a key that is not sent along.
  */
 export const SettingsUpdate = z
-  .object({ ...fields, secrets_store: SecretsStoreInput.nullable() })
+  .object({
+    ...fields,
+    secrets_store: SecretsStoreInput.nullable().meta({ description: 'Tokens and secrets; what is not named stays.' }),
+  })
   .partial()
   .meta({ id: 'SettingsUpdate' })
 export type SettingsUpdate = z.infer<typeof SettingsUpdate>
 
 /** Settings as they are answered: keys are null, and the `…_set` members say whether one is stored. */
 export const Settings = z
-  .object({
-    ...fields,
-    llm_model: z.string().nullable(),
-    llm_base_url: z.string().nullable(),
-    llm_api_key: z.null(),
-    search_api_key: z.null(),
-    sandbox_api_key: z.null(),
-    secrets_store: z.object({ provider_tokens: z.object({}), custom_secrets: z.object({}) }),
-    llm_api_key_set: z.boolean(),
-    search_api_key_set: z.boolean(),
-    sandbox_api_key_set: z.boolean(),
-    provider_tokens_set: z.partialRecord(z.enum(gitProviders), z.string().nullable()),
-  })
+  .object(
+    described(
+      {
+        ...fields,
+        llm_model: z.string().nullable(),
+        llm_base_url: z.string().nullable(),
+        llm_api_key: z.null(),
+        search_api_key: z.null(),
+        sandbox_api_key: z.null(),
+        secrets_store: z.object({
+          provider_tokens: z.object({}).meta({ description: 'Always empty.' }),
+          custom_secrets: z.object({}).meta({ description: 'Always empty.' }),
+        }),
+        llm_api_key_set: z.boolean(),
+        search_api_key_set: z.boolean(),
+        sandbox_api_key_set: z.boolean(),
+        provider_tokens_set: z.partialRecord(z.enum(gitProviders), z.string().nullable()),
+      },
+      {
+        llm_model: '`provider/model`; null: the built-in demonstration.',
+        llm_api_key: 'Never answered.',
+        llm_base_url: 'Address of a server that speaks like OpenAI; null: the provider’s own.',
+        search_api_key: 'Never answered.',
+        sandbox_api_key: 'Never answered.',
+        secrets_store: 'Always empty: secrets have calls of their own.',
+        llm_api_key_set: 'Whether one is stored.',
+        search_api_key_set: 'Whether one is stored.',
+        sandbox_api_key_set: 'Whether one is stored.',
+        provider_tokens_set: 'Connected kinds of Git host, each with its address; null: the public one.',
+      },
+    ),
+  )
   .meta({ id: 'Settings' })
 export type Settings = z.infer<typeof Settings>
 
@@ -218,7 +252,7 @@ export const updateSettings = endpoint({
   description: 'Only what is sent changes. New conversations use it; conversations under way keep what they have.',
   access: 'settings:write',
   body: SettingsUpdate,
-  returns: z.object({ message: z.string() }),
+  returns: z.object({ message: doneInWords }),
   fails: ['precondition_failed', 'forge_token_rejected', 'not_offered', 'upstream_error', 'upstream_timeout'],
   example: {
     body: { llm_model: 'openai/gpt-5', llm_api_key: 'not-a-real-key', max_budget_per_task: 2.5 },

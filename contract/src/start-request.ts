@@ -28,11 +28,13 @@ export const triggers = [
   'automation',
 ] as const
 /** What made the conversation start. */
-export const Trigger = z.enum(triggers).meta({ id: 'Trigger' })
+export const Trigger = z.enum(triggers).meta({ id: 'Trigger', description: 'What made the conversation start.' })
 export type Trigger = z.infer<typeof Trigger>
 
 /** `plan` may only read and write its plan file. */
-export const AgentType = z.enum(['default', 'plan']).meta({ id: 'AgentType' })
+export const AgentType = z
+  .enum(['default', 'plan'])
+  .meta({ id: 'AgentType', description: '`plan`: reads, and writes one file with a plan.' })
 export type AgentType = z.infer<typeof AgentType>
 
 /** A model as `provider/model`. */
@@ -44,19 +46,54 @@ export const ModelName = z
   .regex(/^[\w.:@/+-]+$/, 'must be a model name such as provider/model')
 
 export const SuggestedTaskInput = z
-  .object({
-    git_provider: GitProviderInput,
-    task_type: SuggestedTaskType,
-    repo: RepositoryName,
-    issue_number: z.int().min(1),
-    title: z.string().max(1000),
-  })
+  .object(
+    described(
+      {
+        git_provider: GitProviderInput,
+        task_type: SuggestedTaskType,
+        repo: RepositoryName,
+        issue_number: z.int().min(1),
+        title: z.string().max(1000),
+      },
+      {
+        task_type: 'What is to be done about it.',
+        issue_number: 'Of the issue or the pull request.',
+        title: 'Of the issue or the pull request.',
+      },
+    ),
+  )
   .meta({ id: 'SuggestedTaskInput' })
 
 /** Values for this conversation only; they win over stored secrets of the same name and are never answered. */
 export const StartSecrets = z
   .record(SecretName, SecretSource)
   .refine((secrets) => Object.keys(secrets).length <= 100, 'must have at most 100 secrets')
+
+/** Of the request, and of what a start task repeats of it. */
+const sayings = {
+  sandbox_id: 'An existing sandbox to work in; absent: chosen by the settings or made anew.',
+  conversation_id: 'The id that the conversation is to have. The same start sent again with it is the same start.',
+  initial_message: 'What the agent is to do. Without one the conversation waits for its first message.',
+  system_message_suffix: 'Goes behind the system prompt.',
+  processors: 'What is done when events are stored. A title is set for a conversation that has none, listed or not.',
+  llm_model: 'Instead of the model in the settings.',
+  selected_repository: '`owner/name`, cloned into the workspace.',
+  selected_branch: 'Checked out after the clone; absent: a branch of its own.',
+  git_provider: 'Where the repository is; absent: wherever a connected host has it.',
+  suggested_task: 'Work that a Git host offers: it takes the place of a message.',
+  title: 'Stays as it is given; absent: made from the first message.',
+  trigger: 'What made the conversation start; absent: `service_api` for a key and `gui` for the page.',
+  pr_number: 'Pull requests that the conversation is about.',
+  parent_conversation_id: 'Makes a sub-conversation in the sandbox of this one; at most five deep.',
+  public: 'Whether everybody may read it without a key.',
+  plugins: 'Repositories with skills, MCP servers and hooks for this conversation.',
+  tags: 'Labels: keys of lower-case letters and digits, values of at most 256 characters.',
+  hook_config: 'Commands that run before and after what the agent does.',
+  critic: 'Judges the work and can send the agent back.',
+  agent_type: '`plan`: an agent that reads, and writes one file with a plan.',
+  egress_policy:
+    'What its network lets out; null: as the settings say. Never more than the server allows, and in a shared sandbox the strictest counts.',
+}
 
 /** The body of a start. Every field is optional; unknown ones are ignored. */
 export const StartRequest = z
@@ -88,28 +125,8 @@ export const StartRequest = z
         egress_policy: EgressPolicy.nullable().default(null),
       },
       {
-        sandbox_id: 'An existing sandbox to work in; absent: chosen by the settings or made anew.',
-        conversation_id:
-          'The id that the conversation is to have. The same start sent again with it is the same start.',
-        initial_message: 'What the agent is to do. Without one the conversation waits for its first message.',
-        system_message_suffix: 'Goes behind the system prompt.',
-        processors:
-          'What is done when events are stored. A title is set for a conversation that has none, listed or not.',
-        llm_model: 'Instead of the model in the settings.',
-        selected_repository: '`owner/name`, cloned into the workspace.',
-        selected_branch: 'Checked out after the clone; absent: a branch of its own.',
-        git_provider: 'Where the repository is; absent: wherever a connected host has it.',
-        suggested_task: 'Work that a Git host offers: it takes the place of a message.',
-        title: 'Stays as it is given; absent: made from the first message.',
-        trigger: 'What made the conversation start; absent: `service_api` for a key and `gui` for the page.',
-        pr_number: 'Pull requests that the conversation is about.',
-        parent_conversation_id: 'Makes a sub-conversation in the sandbox of this one; at most five deep.',
-        public: 'Whether everybody may read it without a key.',
-        plugins: 'Repositories with skills, MCP servers and hooks for this conversation.',
+        ...sayings,
         secrets: 'Values by name, for this conversation only; they win over stored ones and are never answered.',
-        tags: 'Labels: keys of lower-case letters and digits, values of at most 256 characters.',
-        hook_config: 'Commands that run before and after what the agent does.',
-        critic: 'Judges the work and can send the agent back.',
       },
     ),
   )
@@ -127,30 +144,35 @@ export type StartRequestInput = z.input<typeof StartRequest>
 
 /** The start request in an answer: after inheritance and expansion, without secret values. */
 export const StartRequestEcho = z
-  .object({
-    sandbox_id: z.string().nullable(),
-    conversation_id: Id.nullable(),
-    initial_message: MessagePayload.nullable(),
-    system_message_suffix: z.string().nullable(),
-    processors: z.array(Processor).nullable(),
-    llm_model: z.string().nullable(),
-    selected_repository: z.string().nullable(),
-    selected_branch: z.string().nullable(),
-    git_provider: GitProvider.nullable(),
-    suggested_task: SuggestedTask.nullable(),
-    title: z.string().nullable(),
-    trigger: Trigger.nullable(),
-    pr_number: z.array(z.int()),
-    parent_conversation_id: Id.nullable(),
-    agent_type: AgentType,
-    public: z.boolean().nullable(),
-    plugins: z.array(Plugin).nullable(),
-    tags: Tags.nullable(),
-    hook_config: HookConfig.nullable(),
-    /** These are absent in tasks from before they were known. */
-    critic: Critic.nullable().optional(),
-    egress_policy: EgressPolicy.nullable().optional(),
-  })
+  .object(
+    described(
+      {
+        sandbox_id: z.string().nullable(),
+        conversation_id: Id.nullable(),
+        initial_message: MessagePayload.nullable(),
+        system_message_suffix: z.string().nullable(),
+        processors: z.array(Processor).nullable(),
+        llm_model: z.string().nullable(),
+        selected_repository: z.string().nullable(),
+        selected_branch: z.string().nullable(),
+        git_provider: GitProvider.nullable(),
+        suggested_task: SuggestedTask.nullable(),
+        title: z.string().nullable(),
+        trigger: Trigger.nullable(),
+        pr_number: z.array(z.int()),
+        parent_conversation_id: Id.nullable(),
+        agent_type: AgentType,
+        public: z.boolean().nullable(),
+        plugins: z.array(Plugin).nullable(),
+        tags: Tags.nullable(),
+        hook_config: HookConfig.nullable(),
+        /** These are absent in tasks from before they were known. */
+        critic: Critic.nullable().optional(),
+        egress_policy: EgressPolicy.nullable().optional(),
+      },
+      sayings,
+    ),
+  )
   .meta({ id: 'StartRequestEcho' })
 export type StartRequestEcho = z.infer<typeof StartRequestEcho>
 

@@ -20,7 +20,9 @@ export const startTaskStatuses = [
   'READY',
   'ERROR',
 ] as const
-export const StartTaskStatus = z.enum(startTaskStatuses).meta({ id: 'StartTaskStatus' })
+export const StartTaskStatus = z
+  .enum(startTaskStatuses)
+  .meta({ id: 'StartTaskStatus', description: 'In this order, none skipped; `ERROR` can follow each but `READY`.' })
 export type StartTaskStatus = z.infer<typeof StartTaskStatus>
 
 /** True when the start is over. */
@@ -55,6 +57,7 @@ export const StartTask = z
         app_conversation_id: 'The conversation; null until READY.',
         sandbox_id: 'Its sandbox; null until READY.',
         agent_server_url: 'Where its live calls answer; null until READY.',
+        created_by_user_id: 'Whose it is.',
       },
     ),
   )
@@ -171,7 +174,10 @@ export const searchStartTasks = endpoint({
   access: 'conversations:read',
   query: z.object({
     ...filters,
-    sort_order: z.enum(['CREATED_AT', 'CREATED_AT_DESC', 'UPDATED_AT', 'UPDATED_AT_DESC']).default('CREATED_AT_DESC'),
+    sort_order: z
+      .enum(['CREATED_AT', 'CREATED_AT_DESC', 'UPDATED_AT', 'UPDATED_AT_DESC'])
+      .default('CREATED_AT_DESC')
+      .meta({ description: 'The id decides between equals.' }),
     ...pageQuery(100),
   }),
   returns: StartTaskPage,
@@ -195,11 +201,26 @@ export const startOutputKept = 20_000
 
 /** How far a start has come, and what the step that runs or that failed has printed last. Empty once it is READY. */
 export const StartLog = z
-  .object({
-    status: StartTaskStatus,
-    steps: z.array(z.object({ status: StartTaskStatus, at: Timestamp, detail: z.string().nullable() })),
-    output: z.string(),
-  })
+  .object(
+    described(
+      {
+        status: StartTaskStatus,
+        steps: z.array(
+          z.object({
+            status: StartTaskStatus,
+            at: Timestamp,
+            detail: z.string().nullable().meta({ description: 'What happened, in words.' }),
+          }),
+        ),
+        output: z.string(),
+      },
+      {
+        status: 'Where the start is.',
+        steps: 'When each status was reached.',
+        output: 'The last that the step which runs or failed has printed; empty once it is READY.',
+      },
+    ),
+  )
   .meta({ id: 'StartLog' })
 export type StartLog = z.infer<typeof StartLog>
 

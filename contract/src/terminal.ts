@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { kindOf } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { IdInput } from './id.ts'
 
 /* A terminal of a person in the sandbox of a conversation. It is theirs alone: the agent neither sees nor shares it. */
 
-const columns = z.coerce.number().int().min(2).max(500)
-const rows = z.coerce.number().int().min(2).max(300)
+const columns = z.coerce.number().int().min(2).max(500).meta({ description: 'Width in characters.' })
+const rows = z.coerce.number().int().min(2).max(300).meta({ description: 'Height in lines.' })
 
 /** How much output may be on its way before the other end has said that it has drawn it, in characters. */
 export const terminalWindow = 256 * 1024
@@ -13,9 +14,9 @@ export const terminalWindow = 256 * 1024
 /** What a person's end says: keys, another size, or that so many characters of output have been drawn. */
 export const TerminalInput = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('input'), data: z.string().max(64 * 1024) }),
-    z.object({ type: z.literal('resize'), columns, rows }),
-    z.object({ type: z.literal('drawn'), characters: z.int().min(1).max(terminalWindow) }),
+    z.object({ type: kindOf('input'), data: z.string().max(64 * 1024) }),
+    z.object({ type: kindOf('resize'), columns, rows }),
+    z.object({ type: kindOf('drawn'), characters: z.int().min(1).max(terminalWindow) }),
   ])
   .meta({ id: 'TerminalInput' })
 export type TerminalInput = z.infer<typeof TerminalInput>
@@ -23,8 +24,8 @@ export type TerminalInput = z.infer<typeof TerminalInput>
 /** What the sandbox's end says: output as it comes, and at last how the shell ended (`code` null: by a signal). */
 export const TerminalOutput = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('output'), data: z.string() }),
-    z.object({ type: z.literal('exit'), code: z.int().nullable() }),
+    z.object({ type: kindOf('output'), data: z.string() }),
+    z.object({ type: kindOf('exit'), code: z.int().nullable() }),
   ])
   .meta({ id: 'TerminalOutput' })
 export type TerminalOutput = z.infer<typeof TerminalOutput>

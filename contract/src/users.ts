@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described, done } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput } from './id.ts'
@@ -6,18 +7,28 @@ import { QueryBoolean } from './page.ts'
 import { line } from './text.ts'
 import { Timestamp, TimestampInput } from './time.ts'
 
-export const UserRole = z.enum(['owner', 'member']).meta({ id: 'UserRole' })
+export const UserRole = z
+  .enum(['owner', 'member'])
+  .meta({ id: 'UserRole', description: '`owner`: also manages people and the server; there is one.' })
 export type UserRole = z.infer<typeof UserRole>
 
 export const User = z
-  .object({
-    id: Id,
-    email: z.string().nullable(),
-    name: z.string().nullable(),
-    role: UserRole,
-    has_password: z.boolean().meta({ description: 'False: signs in with an identity provider, or never yet.' }),
-    created_at: Timestamp,
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        email: z.string().nullable(),
+        name: z.string().nullable(),
+        role: UserRole,
+        has_password: z.boolean().meta({ description: 'False: signs in with an identity provider, or never yet.' }),
+        created_at: Timestamp,
+      },
+      {
+        email: 'Null for an account that was made without one.',
+        name: 'That others on this server see; null: not said.',
+      },
+    ),
+  )
   .meta({ id: 'User' })
 export type User = z.infer<typeof User>
 
@@ -31,10 +42,10 @@ export const Email = z
   .meta({ description: 'An e-mail address; case does not matter.' })
 
 /** Long enough to resist guessing; any characters; not longer than a hash should be asked to take. */
-export const Password = z.string().min(12).max(256)
+export const Password = z.string().min(12).max(256).meta({ description: 'Any characters, at least 12.' })
 
 /** A token of a one-time link. */
-const OneTimeToken = z.string().min(16).max(256)
+const OneTimeToken = z.string().min(16).max(256).meta({ description: 'Of the one-time link.' })
 const exampleUser = {
   id: exampleIds.user,
   email: 'ada@example.com',
@@ -43,7 +54,7 @@ const exampleUser = {
   has_password: true,
   created_at: exampleTime,
 }
-const SignedIn = z.object({ user: User }).meta({ id: 'SignedIn' })
+const SignedIn = z.object({ user: User.meta({ description: 'Who is signed in now.' }) }).meta({ id: 'SignedIn' })
 export type SignedIn = z.infer<typeof SignedIn>
 
 export const getMe = endpoint({
@@ -56,7 +67,9 @@ export const getMe = endpoint({
   example: { returns: exampleUser },
 })
 
-export const ProfileUpdate = z.object({ name: line(1, 255).nullable().optional() }).meta({ id: 'ProfileUpdate' })
+export const ProfileUpdate = z
+  .object({ name: line(1, 255).nullable().optional().meta({ description: 'Null takes it away.' }) })
+  .meta({ id: 'ProfileUpdate' })
 export type ProfileUpdate = z.infer<typeof ProfileUpdate>
 
 export const updateMe = endpoint({
@@ -94,7 +107,7 @@ export const signIn = endpoint({
   summary: 'Sign in',
   description: 'Opens a browser session as a cookie that scripts cannot read.',
   access: 'open',
-  body: z.object({ email: Email, password: z.string().min(1).max(256) }),
+  body: z.object(described({ email: Email, password: z.string().min(1).max(256) }, { password: 'Of the account.' })),
   returns: SignedIn,
   fails: ['sign_in_failed', 'quota_exceeded', 'unavailable'],
   example: { body: { email: 'ada@example.com', password: 'correct horse battery' }, returns: { user: exampleUser } },
@@ -109,7 +122,7 @@ export const signOut = endpoint({
   query: z.object({
     everywhere: QueryBoolean.default(false).meta({ description: 'Ends the sessions of all browsers.' }),
   }),
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   example: { returns: { success: true } },
 })
 
@@ -121,8 +134,13 @@ export const changePassword = endpoint({
     'Asks for the old one and ends all other browser sessions. Who has signed in with an identity provider and has none ' +
     'yet sets a first one, in the browser, without `old_password`.',
   access: 'user',
-  body: z.object({ old_password: z.string().min(1).max(256).nullable().default(null), new_password: Password }),
-  returns: z.object({ success: z.literal(true) }),
+  body: z.object(
+    described(
+      { old_password: z.string().min(1).max(256).nullable().default(null), new_password: Password },
+      { old_password: 'Null for a first one, after signing in with an identity provider.' },
+    ),
+  ),
+  returns: z.object({ success: done }),
   fails: ['sign_in_failed', 'quota_exceeded', 'unavailable'],
   example: {
     body: { old_password: 'correct horse battery', new_password: 'a longer and better one' },
@@ -131,7 +149,12 @@ export const changePassword = endpoint({
 })
 
 /** A person as the owner of the server sees them. */
-export const Person = z.object({ ...User.shape, last_seen_at: Timestamp.nullable() }).meta({ id: 'Person' })
+export const Person = z
+  .object({
+    ...User.shape,
+    last_seen_at: Timestamp.nullable().meta({ description: 'With the page or a key; null: never.' }),
+  })
+  .meta({ id: 'Person' })
 export type Person = z.infer<typeof Person>
 
 const examplePerson = { ...exampleUser, last_seen_at: exampleTime }
@@ -170,14 +193,19 @@ export const removePerson = endpoint({
     'secrets go for good. The owner cannot be removed.',
   access: 'keys:admin',
   params: z.object({ id: IdInput }),
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: ownersOnly,
   example: { returns: { success: true } },
 })
 
 /** A browser that is signed in. `current`: the one that asks. */
 export const BrowserSession = z
-  .object({ id: Id, created_at: Timestamp, last_seen_at: Timestamp, expires_at: Timestamp, current: z.boolean() })
+  .object(
+    described(
+      { id: Id, created_at: Timestamp, last_seen_at: Timestamp, expires_at: Timestamp, current: z.boolean() },
+      { current: 'Whether it is the one that asks.' },
+    ),
+  )
   .meta({ id: 'BrowserSession' })
 export type BrowserSession = z.infer<typeof BrowserSession>
 
@@ -208,24 +236,31 @@ export const endSession = endpoint({
   description: 'Signs that browser out at once.',
   access: 'keys:admin',
   params: z.object({ id: IdInput }),
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: ['not_found', 'malformed_id'],
   example: { returns: { success: true } },
 })
 
 /** An invitation as it is listed. The link is shown once, when it is made. */
 export const Invitation = z
-  .object({
-    id: Id,
-    email: z.string(),
-    created_at: Timestamp,
-    expires_at: Timestamp,
-    accepted_at: Timestamp.nullable(),
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        email: z.string(),
+        created_at: Timestamp,
+        expires_at: Timestamp,
+        accepted_at: Timestamp.nullable(),
+      },
+      { email: 'Who is invited.', accepted_at: 'Null: not yet.' },
+    ),
+  )
   .meta({ id: 'Invitation' })
 export type Invitation = z.infer<typeof Invitation>
 
-export const NewInvitation = z.object({ ...Invitation.shape, link: z.string() }).meta({ id: 'NewInvitation' })
+export const NewInvitation = z
+  .object({ ...Invitation.shape, link: z.string().meta({ description: 'To be opened once; shown this once.' }) })
+  .meta({ id: 'NewInvitation' })
 export type NewInvitation = z.infer<typeof NewInvitation>
 
 const exampleInvitation = {
@@ -255,7 +290,12 @@ export const createInvitation = endpoint({
     'For the owner of the server. The answer has a one-time link, which is not shown again; it takes the place of an ' +
     'earlier link for the same address. Valid for seven days unless said.',
   access: 'keys:admin',
-  body: z.object({ email: Email, expires_at: TimestampInput.nullable().default(null) }),
+  body: z.object(
+    described(
+      { email: Email, expires_at: TimestampInput.nullable().default(null) },
+      { expires_at: 'When the link ends; null: in seven days.' },
+    ),
+  ),
   returns: NewInvitation,
   status: 201,
   fails: ['insufficient_scope', 'state_conflict'],
@@ -272,7 +312,7 @@ export const deleteInvitation = endpoint({
   description: 'For the owner of the server: its link stops working.',
   access: 'keys:admin',
   params: z.object({ id: IdInput }),
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: ['not_found', 'malformed_id', 'insufficient_scope'],
   example: { returns: { success: true } },
 })
@@ -283,7 +323,12 @@ export const acceptInvitation = endpoint({
   summary: 'Accept an invitation',
   description: 'With the token of the link: makes the account and signs the browser in.',
   access: 'open',
-  body: z.object({ token: OneTimeToken, password: Password, name: line(1, 255).nullable().default(null) }),
+  body: z.object(
+    described(
+      { token: OneTimeToken, password: Password, name: line(1, 255).nullable().default(null) },
+      { name: 'That others on this server see; null: none.' },
+    ),
+  ),
   returns: SignedIn,
   fails: ['gone', 'quota_exceeded'],
   example: {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { described } from './described.ts'
+import { described, done } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleIds, exampleTime } from './examples.ts'
 import { Id, IdInput } from './id.ts'
@@ -22,7 +22,7 @@ export const webhookTypes = [
   'conversation.event',
   'sandbox.status_changed',
 ] as const
-export const WebhookType = z.enum(webhookTypes).meta({ id: 'WebhookType' })
+export const WebhookType = z.enum(webhookTypes).meta({ id: 'WebhookType', description: 'What happened.' })
 export type WebhookType = z.infer<typeof WebhookType>
 
 /** `paused_reason`: why Parley stopped calling by itself, for instance because every call failed for days. */
@@ -44,6 +44,9 @@ export const WebhookSubscription = z
         url: 'Is called with a POST for each message.',
         conversation_id: 'Only of this conversation; null: of all.',
         paused_reason: 'Why Parley stopped calling by itself.',
+        name: 'To tell it from others.',
+        types: 'What it is called for.',
+        enabled: 'False: nothing is sent.',
       },
     ),
   )
@@ -52,20 +55,32 @@ export type WebhookSubscription = z.infer<typeof WebhookSubscription>
 
 /** The answer that shows the signing secret, once: `whsec_` and base64. */
 export const NewWebhookSubscription = z
-  .object({ ...WebhookSubscription.shape, secret: z.string() })
+  .object({
+    ...WebhookSubscription.shape,
+    secret: z.string().meta({ description: '`whsec_` and base64; shown this once.' }),
+  })
   .meta({ id: 'NewWebhookSubscription' })
 export type NewWebhookSubscription = z.infer<typeof NewWebhookSubscription>
 
 export const WebhookSubscriptionPage = page(WebhookSubscription).meta({ id: 'WebhookSubscriptionPage' })
 export type WebhookSubscriptionPage = z.infer<typeof WebhookSubscriptionPage>
 
-const fields = {
-  name: line(1, 255).nullable(),
-  url: WebAddress,
-  types: z.array(WebhookType).min(1).max(webhookTypes.length),
-  conversation_id: IdInput.nullable(),
-  enabled: z.boolean(),
-}
+const fields = described(
+  {
+    name: line(1, 255).nullable(),
+    url: WebAddress,
+    types: z.array(WebhookType).min(1).max(webhookTypes.length),
+    conversation_id: IdInput.nullable(),
+    enabled: z.boolean(),
+  },
+  {
+    name: 'To tell it from others.',
+    url: 'Is called with a POST for each message.',
+    types: 'What it shall be called for.',
+    conversation_id: 'Only of this conversation; null: of all.',
+    enabled: 'False: nothing is sent. True clears the reason for which it was paused.',
+  },
+)
 
 export const WebhookSubscriptionRequest = z
   .object({
@@ -82,18 +97,31 @@ export const WebhookSubscriptionUpdate = z.object(fields).partial().meta({ id: '
 export type WebhookSubscriptionUpdate = z.infer<typeof WebhookSubscriptionUpdate>
 
 export const WebhookDelivery = z
-  .object({
-    id: Id,
-    subscription_id: Id,
-    type: WebhookType,
-    status: z.enum(['pending', 'delivered', 'failed']),
-    attempts: z.int().min(0),
-    response_status: z.int().nullable(),
-    error: z.string().nullable(),
-    created_at: Timestamp,
-    next_attempt_at: Timestamp.nullable(),
-    delivered_at: Timestamp.nullable(),
-  })
+  .object(
+    described(
+      {
+        id: Id,
+        subscription_id: Id,
+        type: WebhookType,
+        status: z.enum(['pending', 'delivered', 'failed']),
+        attempts: z.int().min(0),
+        response_status: z.int().nullable(),
+        error: z.string().nullable(),
+        created_at: Timestamp,
+        next_attempt_at: Timestamp.nullable(),
+        delivered_at: Timestamp.nullable(),
+      },
+      {
+        type: 'What it tells.',
+        status: '`failed`: it is not tried again by itself.',
+        attempts: 'How often it was sent.',
+        response_status: 'The HTTP status of the last answer; null: there was none.',
+        error: 'Why the last attempt failed.',
+        next_attempt_at: 'Null: it is not tried again by itself.',
+        delivered_at: 'Null: not yet.',
+      },
+    ),
+  )
   .meta({ id: 'WebhookDelivery' })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
@@ -180,7 +208,7 @@ export const deleteWebhookSubscription = endpoint({
   description: 'Calls that were not delivered yet are dropped.',
   access: 'settings:write',
   params: OneSubscription,
-  returns: z.object({ success: z.literal(true) }),
+  returns: z.object({ success: done }),
   fails: one,
   example: { returns: { success: true } },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from './described.ts'
 import { endpoint } from './endpoint.ts'
 import { exampleTime } from './examples.ts'
 import { GitRef } from './git-names.ts'
@@ -32,12 +33,22 @@ const lines = z.int().min(0).nullable()
 
 /** `additions` and `deletions` count lines; null where that makes no sense (binary) or there are too many files to look into. */
 export const GitChange = z
-  .object({
-    status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']),
-    path: z.string(),
-    additions: lines,
-    deletions: lines,
-  })
+  .object(
+    described(
+      {
+        status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']),
+        path: z.string(),
+        additions: lines,
+        deletions: lines,
+      },
+      {
+        status: 'What became of the file.',
+        path: 'From the working directory.',
+        additions: 'Lines that came; null: not counted.',
+        deletions: 'Lines that went; null: not counted.',
+      },
+    ),
+  )
   .meta({ id: 'GitChange' })
 export type GitChange = z.infer<typeof GitChange>
 
@@ -58,7 +69,15 @@ export const listGitChanges = endpoint({
 })
 
 export const GitDiff = z
-  .object({ modified: z.string().nullable(), original: z.string().nullable() })
+  .object(
+    described(
+      { modified: z.string().nullable(), original: z.string().nullable() },
+      {
+        modified: 'The file as it is; null: it is gone.',
+        original: 'The file as it was; null: it is new.',
+      },
+    ),
+  )
   .meta({ id: 'GitDiff' })
 export type GitDiff = z.infer<typeof GitDiff>
 
@@ -79,12 +98,17 @@ export const getGitDiff = endpoint({
 })
 
 export const WorkspaceFile = z
-  .object({
-    path: z.string(),
-    kind: z.enum(['file', 'folder', 'link']),
-    size: z.int().min(0),
-    modified_at: Timestamp,
-  })
+  .object(
+    described(
+      {
+        path: z.string(),
+        kind: z.enum(['file', 'folder', 'link']),
+        size: z.int().min(0),
+        modified_at: Timestamp,
+      },
+      { path: 'From the working directory.', kind: 'A link is not followed.', size: 'Bytes.' },
+    ),
+  )
   .meta({ id: 'WorkspaceFile' })
 export type WorkspaceFile = z.infer<typeof WorkspaceFile>
 
@@ -99,9 +123,14 @@ export const listFiles = endpoint({
   params: OneConversation,
   query: z.object({
     path: WorkspacePath.default('.').meta({ description: 'A folder, from the working directory.' }),
-    limit: z.coerce.number().int().min(1).max(1000).default(1000),
+    limit: z.coerce.number().int().min(1).max(1000).default(1000).meta({ description: 'How many members at most.' }),
   }),
-  returns: z.object({ files: z.array(WorkspaceFile), truncated: z.boolean() }),
+  returns: z.object(
+    described(
+      { files: z.array(WorkspaceFile), truncated: z.boolean() },
+      { files: 'The members of the folder.', truncated: 'Whether there are more.' },
+    ),
+  ),
   fails: reach,
   example: { returns: { files: [exampleFile], truncated: false } },
 })
@@ -155,7 +184,7 @@ export const uploadFiles = endpoint({
   query: z.object({ path: WorkspacePath.default('.').meta({ description: 'A folder, from the working directory.' }) }),
   accepts: 'multipart',
   bodyLimit: 100 * 1024 * 1024,
-  returns: z.object({ files: z.array(WorkspaceFile) }),
+  returns: z.object({ files: z.array(WorkspaceFile).meta({ description: 'What was written.' }) }),
   status: 201,
   fails: [...reach, 'storage_full'],
   example: { returns: { files: [exampleFile] } },
@@ -173,12 +202,22 @@ export const downloadTrajectory = endpoint({
 })
 
 export const LoadedSkill = z
-  .object({
-    name: z.string(),
-    type: z.enum(['repo', 'knowledge', 'agentskills']),
-    content: z.string(),
-    triggers: z.array(z.string()),
-  })
+  .object(
+    described(
+      {
+        name: z.string(),
+        type: z.enum(['repo', 'knowledge', 'agentskills']),
+        content: z.string(),
+        triggers: z.array(z.string()),
+      },
+      {
+        name: 'Of two with one name the nearer to the repository holds.',
+        type: '`repo`: always told. `knowledge`: told when a trigger comes up. `agentskills`: read when it is wanted.',
+        content: 'What the agent is told, as Markdown.',
+        triggers: 'Words or patterns that bring it up.',
+      },
+    ),
+  )
   .meta({ id: 'LoadedSkill' })
 export type LoadedSkill = z.infer<typeof LoadedSkill>
 
@@ -189,7 +228,7 @@ export const listConversationSkills = endpoint({
   description: 'The skills that were loaded for it; of two with one name the nearer to the repository wins.',
   access: 'conversations:read',
   params: OneConversation,
-  returns: z.object({ skills: z.array(LoadedSkill) }),
+  returns: z.object({ skills: z.array(LoadedSkill).meta({ description: 'All that were loaded.' }) }),
   fails: ['not_found', 'malformed_id'],
   example: {
     returns: { skills: [{ name: 'release', type: 'knowledge', content: 'How we release.', triggers: ['release'] }] },
@@ -198,7 +237,12 @@ export const listConversationSkills = endpoint({
 
 /** The hooks of one moment. */
 export const ConfiguredHooks = z
-  .object({ event_type: HookEvent, matchers: z.array(HookMatcher) })
+  .object(
+    described(
+      { event_type: HookEvent, matchers: z.array(HookMatcher) },
+      { event_type: 'The moment.', matchers: 'What runs then, and for which tools.' },
+    ),
+  )
   .meta({ id: 'ConfiguredHooks' })
 export type ConfiguredHooks = z.infer<typeof ConfiguredHooks>
 
@@ -209,7 +253,7 @@ export const listConversationHooks = endpoint({
   description: 'The hooks that run in it, by moment; moments without a hook are left out.',
   access: 'conversations:read',
   params: OneConversation,
-  returns: z.object({ hooks: z.array(ConfiguredHooks) }),
+  returns: z.object({ hooks: z.array(ConfiguredHooks).meta({ description: 'By moment.' }) }),
   fails: ['not_found', 'malformed_id'],
   example: {
     returns: {

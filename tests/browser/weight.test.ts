@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { AppConversation } from '@parley/contract/conversations'
+import { LlmOptions } from '@parley/contract/llm-config'
+import { getMe } from '@parley/contract/users'
 
 /* How much script comes before the first page can be used. The tests have built the page. */
 
@@ -39,4 +42,15 @@ test('what only a conversation needs comes with it', () => {
     [],
   )
   assert.ok(later.length >= 4)
+})
+
+test('what the contract says in words for its readers is in no script', () => {
+  const words = [
+    getMe.summary,
+    LlmOptions.shape.drop_params.description ?? '',
+    AppConversation.shape.last_seq.description ?? '',
+  ]
+  for (const one of words) assert.ok(one.length > 10, one)
+  const scripts = readdirSync(`${dist}assets`).filter((name) => name.endsWith('.js'))
+  for (const name of scripts) for (const one of words) assert.ok(!read(name).includes(one), `${name}: ${one}`)
 })

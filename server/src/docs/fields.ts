@@ -48,12 +48,20 @@ function typeOf(schema: Schema): string {
   return [schema.type ?? 'anything'].flat().join(' | ')
 }
 
-function noteOf(schema: Schema): string {
+/** Its own words, or those of what it refers to. */
+function wordsOf(schema: Schema, components: Components): string | undefined {
+  const parts = [
+    resolved(schema, components),
+    ...(schema.anyOf ?? schema.oneOf ?? []).map((one) => resolved(one, components)),
+  ]
+  return schema.description ?? parts.find(({ description }) => description !== undefined)?.description
+}
+
+function noteOf(schema: Schema, components: Components): string {
   const { minimum, maximum, maxLength } = schema
   const whole = (value: number) => Number.isSafeInteger(value) && Math.abs(value) < Number.MAX_SAFE_INTEGER
-  const parts = schema.anyOf ?? schema.oneOf ?? []
   return [
-    schema.description ?? parts.find((part) => part.description !== undefined)?.description,
+    wordsOf(schema, components),
     schema.default === undefined || schema.default === null ? undefined : `Default: ${JSON.stringify(schema.default)}.`,
     minimum !== undefined && whole(minimum) ? `At least ${minimum}.` : undefined,
     maximum !== undefined && whole(maximum) ? `At most ${maximum}.` : undefined,
@@ -70,16 +78,16 @@ export function fieldsOf(schema: unknown, components: Components): Field[] {
     name,
     type: typeOf(property),
     required: required.includes(name),
-    note: noteOf(property),
+    note: noteOf(property, components),
   }))
 }
 
 /** A field that stands in the path or the query. */
-export const parameterField = ({ name, schema, required, description }: Parameter): Field => ({
+export const parameterField = ({ name, schema, required, description }: Parameter, components: Components): Field => ({
   name,
   type: typeOf(schema),
   required,
-  note: noteOf({ ...schema, ...(description === undefined ? {} : { description }) }),
+  note: noteOf({ ...schema, ...(description === undefined ? {} : { description }) }, components),
 })
 
 export interface Parameter {

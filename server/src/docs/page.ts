@@ -123,8 +123,14 @@ function article(endpoint: AnyEndpoint, operation: Operation, { components, link
   const answer = operation.responses[endpoint.status]
   const answered = Object.values(answer?.content ?? {})[0]?.schema
   const parts = [
-    fields('Path', parameters.filter((one) => one.in === 'path').map(parameterField)),
-    fields('Query', parameters.filter((one) => one.in === 'query').map(parameterField)),
+    fields(
+      'Path',
+      parameters.filter((one) => one.in === 'path').map((one) => parameterField(one, components)),
+    ),
+    fields(
+      'Query',
+      parameters.filter((one) => one.in === 'query').map((one) => parameterField(one, components)),
+    ),
     fields('Body', fieldsOf(body?.schema, components)),
     example('Body', endpoint.example.body),
     `<h4>Answer</h4><p><code>${endpoint.status}</code> ${answered === undefined ? endpoint.answer : link(typeText(answered))}</p>`,
