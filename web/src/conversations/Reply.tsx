@@ -88,7 +88,9 @@ export function Reply({ of: one, events }: { of: AppConversation; events: readon
           sources={replySources(one.id, condense.mutate)}
           autoFocus
         >
-          {command?.name === 'ask' && <span className="px-2 text-xs text-soft">{t('reply.beside')}</span>}
+          {command?.name === 'ask' && (
+            <span className="min-w-0 flex-1 px-2 text-xs text-soft">{t('reply.beside')}</span>
+          )}
         </Composer>
       ) : (
         <div className="flex flex-wrap items-center gap-2 rounded-lg bg-panel p-3 text-sm text-soft">
