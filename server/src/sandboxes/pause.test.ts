@@ -68,3 +68,16 @@ test('the files of a sandbox without a process are kept before its pause', async
     ['kept.txt'],
   )
 })
+
+test('a message that comes in the midst of a pause is answered after it', async () => {
+  const { id, sandbox } = await begun()
+  const status = async () => (await ada(api.conversations.get, { params: { id } })).execution_status
+  await driver.pause(sandbox)
+  await database.rows(sql`update sandbox set wanted = 'paused' where id = ${sandbox}`)
+  const content = [{ type: 'text' as const, text: 'run echo hello' }]
+  await ada(api.events.post, { params: { id }, body: { content, run: true } })
+  await sleep(400)
+  assert.equal(await status(), 'running')
+  await database.rows(sql`update sandbox set status = 'PAUSED' where id = ${sandbox}`)
+  await until('it is answered', 20_000, async () => (await status()) === 'finished')
+})

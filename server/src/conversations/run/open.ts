@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fenced } from '@parley/agent/log'
 import type { RunOptions, ToolMemory } from '@parley/agent/loop/work'
 import { type Masker, masker } from '@parley/agent/mask'
@@ -157,10 +158,20 @@ function logOf(parts: RunParts, job: Job, { events, mask, appendFenced, streams 
   })
 }
 
-/** A paused sandbox is resumed by the run that needs it. */
+const pausingMs = 30_000
+const lookMs = 50
+
+/** A paused sandbox is resumed by the run that needs it; one that is on its way there, once it is there. */
 async function hands({ sandboxes }: RunParts, row: ConversationRow, signal: AbortSignal) {
   const id = row.sandbox_id
-  if (id !== null && (await sandboxes.statuses([id])).get(id)?.status === 'PAUSED') {
+  const look = async () => (id === null ? undefined : (await sandboxes.statuses([id])).get(id))
+  let seen = await look()
+  for (const end = performance.now() + pausingMs; seen?.wanted === 'paused' && seen.status !== 'PAUSED';) {
+    if (performance.now() > end) break
+    await sleep(lookMs, undefined, { signal })
+    seen = await look()
+  }
+  if (id !== null && seen?.status === 'PAUSED') {
     await sandboxes.place({ owner: row.owner_id, sandboxId: id, newId: id })
     await sandboxes.ready(id, signal)
   }
