@@ -45,7 +45,10 @@ export function watchDisk({ disk, limit, onFull, inTurn, lookMs = 1_000 }: DiskW
   let timer: NodeJS.Timeout
   const count = async () => {
     const began = performance.now()
-    used = (await inTurn(() => (closed ? Promise.resolve(undefined) : disk.inUse()))) ?? used
+    // Who cannot be asked now is asked again; an error here would be one that nobody hears.
+    const found = await inTurn(async () => (closed ? undefined : disk.inUse())).catch(() => undefined)
+    if (found === undefined) freeThen = Infinity
+    used = found ?? used
     countedAt = performance.now()
     tookMs = countedAt - began
     if (closed) return
@@ -54,7 +57,7 @@ export function watchDisk({ disk, limit, onFull, inTurn, lookMs = 1_000 }: DiskW
     else if (used > told) onFull(textOf((told = used), limit))
   }
   const look = async () => {
-    const free = await disk.free()
+    const free = await disk.free().catch(() => -Infinity)
     const since = performance.now() - countedAt
     if (free < freeThen - noticeable || told === Infinity || since > countAtLeastMs) {
       if (since > 20 * tookMs) {
