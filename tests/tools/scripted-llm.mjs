@@ -1284,6 +1284,7 @@ async function main() {
   if (flags.portFile) writeFileSync(flags.portFile, `${llm.port}\n`)
   if (!flags.quiet) process.stdout.write(`${JSON.stringify({ url: llm.url, port: llm.port, pid: process.pid })}\n`)
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => llm.close().then(() => process.exit(0)))
+  process.once('disconnect', () => process.exit(0))
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main()

@@ -49,7 +49,8 @@ export async function openScriptedLlm(script: Script): Promise<ScriptedLlm> {
   await writeFile(file, JSON.stringify(script))
   const program = fileURLToPath(new URL('scripted-llm.mjs', import.meta.url))
   const child = spawn(process.execPath, [program, '--script', file, '--keep-bodies', '200'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // The channel is for its end alone: it also ends with a test that ends without a word.
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const stop = () => child.kill('SIGKILL')
   process.once('exit', stop)

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, open, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limit, specOf } from '../conformance-sentence.ts'
@@ -88,6 +88,26 @@ test('after kill -9 of the program nothing of its sandboxes runs, and the next o
   } finally {
     owner.kill('SIGKILL')
     await ended
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('a start that is cancelled at any moment leaves nothing running', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-crash-'))
+  const driver = driverIn(folder)
+  try {
+    await driver.list()
+    for (let at = 0; at < 40; at++) {
+      const spec = specOf()
+      await driver.start(spec, AbortSignal.timeout(at)).catch(() => undefined)
+      await driver.remove(spec.id)
+    }
+    const deadline = performance.now() + 5_000
+    const left = () => processesWith(`${basename(folder)}/state`)
+    while ((await left()).length > 0 && performance.now() < deadline) await sleep(50)
+    assert.deepEqual(await left(), [])
+  } finally {
+    await driver[Symbol.asyncDispose]()
     await rm(folder, { recursive: true, force: true })
   }
 })

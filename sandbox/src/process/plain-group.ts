@@ -83,6 +83,13 @@ async function goOn(members: () => Promise<number[]>, starter: () => number | un
   })
 }
 
+/** Ends a program with what it has begun, which may wait for it for ever: it is stopped first, so that it begins no more. */
+export async function endWithAll(pid: number): Promise<void> {
+  send([pid], 'SIGSTOP')
+  await until('stop', async () => (await inState([pid], (state) => !/^[TtD]$/.test(state))).length === 0)
+  send(await below([pid]), 'SIGKILL')
+}
+
 function groupOf(
   members: () => Promise<number[]>,
   mark: Group['mark'],

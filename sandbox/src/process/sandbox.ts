@@ -10,7 +10,7 @@ import { bubblewrapArguments, fds, type Walls } from './bubblewrap.ts'
 import type { Group, SandboxGroup } from './cgroup.ts'
 import { become, type Door, enter, launch, launchText, neverMind, seenAt, tell } from './enter.ts'
 import type { Child, Exit, ForkServer } from './fork-server.ts'
-import { namespaceGroup } from './plain-group.ts'
+import { endWithAll, namespaceGroup } from './plain-group.ts'
 import { asProcess, type Endable } from './spawn.ts'
 
 export interface Opening {
@@ -41,6 +41,8 @@ export interface RunningSandbox {
 }
 
 const startDeadlineMs = 15_000
+/** Whoever began it is gone when it was not told its name: nobody would end it. */
+const named = '[ -s /.parley ] || exit 1\n'
 
 /** Resolves when a program can be started inside and the way out listens. */
 export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
@@ -65,7 +67,7 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
     forks,
     pipes: 3,
     onText: infoReader(info.resolve),
-    program: ['/usr/bin/bwrap', '--args', String(fds.args), '--', '/bin/sh', '-c', initScript(limits)],
+    program: ['/usr/bin/bwrap', '--args', String(fds.args), '--', '/bin/sh', '-c', `${named}${initScript(limits)}`],
   })
   child.stdin.end()
   const said = listen(child)
@@ -96,6 +98,8 @@ export async function openSandbox(opening: Opening): Promise<RunningSandbox> {
       await group.freeze(false).catch(() => undefined)
       await Promise.race([ended, sleep(1_000, undefined, { ref: false })])
     }
+    await child.started
+    if (running && door.pid === 0 && child.pid !== undefined) await endWithAll(child.pid).catch(() => undefined)
     child.kill('SIGKILL')
     await group.kill()
     await ended
