@@ -18,7 +18,7 @@ const orders = []
 const running = new Map()
 
 /** @param {object} message */
-const say = (message) => process.connected && process.send?.(message)
+const say = (message) => process.connected && process.send?.(message, () => undefined) // who has gone hears nothing
 
 /**
  * Connections come in the order in which they were opened, and so do orders: the next three belong to the next program. An

