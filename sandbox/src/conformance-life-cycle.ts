@@ -69,7 +69,7 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
   sentence('what begins one program after the other is paused at any moment, and goes on', ({ driver, pauseEnds }) =>
     withSandbox({}, async (spec, hands) => {
       if (pauseEnds) return
-      const busy = [1, 2, 3].map(() => hands.spawn({ argv: ['sh', '-c', 'while :; do /bin/echo .; done'] }))
+      const busy = [1, 2, 3].map(() => hands.spawn({ argv: ['sh', '-c', 'while :; do /bin/sh -c "echo ."; done'] }))
       for (let at = 0; at < 20; at++) {
         await driver.pause(spec.id)
         await driver.resume(spec, limit())
