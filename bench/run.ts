@@ -5,6 +5,7 @@ import { api } from '@parley/contract/api'
 import { openScriptedLlm } from '../tests/tools/scripted-llm.ts'
 import { checkpointRows } from './checkpoint.ts'
 import { crowdRows } from './crowd.ts'
+import { dockerRows } from './docker.ts'
 import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
 import { followRows, readRows, sandboxRows } from './latency.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
@@ -146,7 +147,7 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
 }
 if (!quick) rows.push(...(await crowdRows(dir, 300, 20)))
 rmSync(dir, { recursive: true, force: true })
-rows.push(...(await sandboxRows(floor.bash)), ...(await checkpointRows()))
+rows.push(...(await sandboxRows(floor.bash)), ...(await dockerRows()), ...(await checkpointRows()))
 if (!quick) rows.push(...(await scaleRows(1_000_000, 1_000_000)))
 
 async function post(url: string, key: Record<string, string>, id: string, index: number): Promise<void> {
