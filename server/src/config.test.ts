@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeKey } from './access/key-format.ts'
 import { ConfigError, readConfig } from './config.ts'
+import { keptReady } from './sandboxes/spec.ts'
 import { showConfig } from './show-config.ts'
 
 test('an empty environment gives a server on loopback, port 3000, with its own database and process sandboxes', () => {
@@ -186,12 +187,29 @@ test('a limits file changes what it names and keeps the other defaults', (t) => 
     idle_pause: 'never',
     delete_after: 'never',
     warm: 1,
+    warm_images: {},
     run_at_most: 'never',
   })
   assert.deepEqual(limits.sandbox, { memory: 512 * 2 ** 20, processes: 512, cpu: 2, disk: 10 * 2 ** 30 })
   assert.equal(limits.start.deadline, 90_000)
   assert.equal(limits.start.steps.PREPARING_REPOSITORY, 300_000)
   assert.deepEqual(limits.rates.start, { requests: 20, per: 60_000 })
+})
+
+test('each further image may have its own number of sandboxes that are kept ready, and no other image', (t) => {
+  const path = limitsFile(t, 'sandboxes: { warm: 2, warm_images: { node:24: 3, memory: 1 } }\n')
+  const env = { PARLEY_LIMITS: path, PARLEY_SANDBOX_IMAGE: 'debian:12, node:24, memory' }
+  const config = readConfig(env)
+  const ready = keptReady(config.limits).map(({ image, most }) => [image, most])
+  assert.deepEqual(ready, [
+    [null, 2],
+    ['node:24', 3],
+    ['memory', 1],
+  ])
+  const shown = showConfig(config)
+  const again = { ...env, PARLEY_LIMITS: limitsFile(t, shown.slice(shown.indexOf('\n\n'))) }
+  assert.deepEqual(readConfig(again).limits, config.limits)
+  refuses({ ...env, PARLEY_SANDBOX_IMAGE: 'node:24, memory' }, /^PARLEY_LIMITS: .*warm_images: node:24 is none of /)
 })
 
 test('a limits file may be JSON', (t) => {
@@ -203,6 +221,10 @@ test('a limits file with a wrong field, a wrong amount or no structure stops the
   const refused = (text: string, why: RegExp) => refuses({ PARLEY_LIMITS: limitsFile(t, text) }, why)
   refused('sandboxes: { per_user: 0 }', /^PARLEY_LIMITS: .*sandboxes\.per_user: /)
   refused('sandboxes: { peruser: 3 }', /^PARLEY_LIMITS: .*sandboxes: .*peruser/)
+  refused(
+    'sandboxes: { warm: 20, warm_images: { node:24: 31 } }',
+    /^PARLEY_LIMITS: .*sandboxes\.warm: must be at most 50/,
+  )
   refused('start: { deadline: 15 }', /^PARLEY_LIMITS: .*start\.deadline: must be an amount/)
   refused('sandbox: { memory: 2 parsecs }', /^PARLEY_LIMITS: .*sandbox\.memory: must be an amount/)
   refused('a: [', /^PARLEY_LIMITS: .*cannot be read/)

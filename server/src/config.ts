@@ -225,10 +225,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     v0: values.PARLEY_V0,
     privateHosts: values.PARLEY_PRIVATE_HOSTS,
     limitsFile: values.PARLEY_LIMITS?.path ?? null,
-    limits: values.PARLEY_LIMITS?.limits ?? defaultLimits(),
+    limits: limitsOf(values),
     logLevel: values.PARLEY_LOG_LEVEL,
     xdgRuntimeDir: values.XDG_RUNTIME_DIR ?? null,
   }
+}
+
+function limitsOf({ PARLEY_LIMITS: file, PARLEY_SANDBOX_IMAGE: images }: z.output<typeof Environment>): Limits {
+  if (file === undefined) return defaultLimits()
+  const wrong = Object.keys(file.limits.sandboxes.warm_images).find((name) => !images.slice(1).includes(name))
+  if (wrong === undefined) return file.limits
+  throw new ConfigError(
+    `PARLEY_LIMITS: the file ${file.path}: sandboxes.warm_images: ${wrong} is none of the images after the first of PARLEY_SANDBOX_IMAGE`,
+  )
 }
 
 function oidcOf(values: z.output<typeof Environment>): OidcConfig | null {

@@ -26,20 +26,29 @@ const size = (value: string) => amount(sizeUnits, '512MiB or 2GiB').prefault(val
 const count = (value: number, min = 1) => z.int().min(min).default(value)
 const bucket = (requests: number) => z.strictObject({ requests: count(requests), per: duration('1m') }).prefault({})
 
+/** Of all kinds of sandboxes that are kept ready. */
+const mostWarm = 50
+const inAll = (counts: readonly number[]) => counts.reduce((sum, one) => sum + one, 0)
+
 export const Limits = z.strictObject({
   sandboxes: z
     .strictObject({
       /** STARTING and RUNNING sandboxes of one user; one more pauses an older one. */
       per_user: count(10),
       conversations_per_sandbox: count(20),
-      /** Kept ready before anybody starts one; they belong to nobody and count for nobody. */
+      /** Kept ready before anybody starts one; they belong to nobody and count for nobody. Of the usual image, and of others. */
       warm: count(1, 0),
+      warm_images: z.record(z.string(), z.int().min(0)).default({}),
       /** Without a run, a running process of the user's or a viewer for so long: paused. `never`: stays. */
       idle_pause: z.union([z.literal('never'), duration('20m')]).default(1_200_000),
       /** Paused for so long: deleted with its files. */
       delete_after: z.union([z.literal('never'), duration('30d')]).default('never'),
       /** Running for so long without a pause: paused even at work. `never`: no such cap. */
       run_at_most: z.union([z.literal('never'), duration('12h')]).default('never'),
+    })
+    .refine(({ warm, warm_images }) => inAll([warm, ...Object.values(warm_images)]) <= mostWarm, {
+      path: ['warm'],
+      message: `must be at most ${mostWarm} together with warm_images`,
     })
     .prefault({}),
   /** What sandboxes reach: unless the user or a conversation says otherwise, at most, and beside what is known. */
@@ -133,16 +142,18 @@ export function namedLimits(limits: Limits): Map<string, string> {
   return new Map(names(saidIn(limits), ''))
 }
 
-const saidIn = (limits: Limits): unknown =>
-  JSON.parse(JSON.stringify(limits), (name, value: unknown) => {
-    if (typeof value !== 'number' || plainNumbers.has(name)) return value
-    return sizes.has(name) ? inUnits(value, sizeUnits) : inUnits(value, durationUnits)
-  })
+function saidIn(said: unknown, name = ''): unknown {
+  if (plainNumbers.has(name) || said === null || Array.isArray(said)) return said
+  if (typeof said === 'object')
+    return Object.fromEntries(Object.entries(said).map(([inner, value]) => [inner, saidIn(value, inner)]))
+  return typeof said === 'number' ? inUnits(said, sizes.has(name) ? sizeUnits : durationUnits) : said
+}
 
 const plainNumbers = new Set([
   'per_user',
   'conversations_per_sandbox',
   'warm',
+  'warm_images',
   'processes',
   'cpu',
   'requests',

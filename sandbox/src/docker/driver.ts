@@ -15,13 +15,13 @@ import { type Adopt, driverOf, type Engine, type Held, lasting } from '../frame.
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
 import { isSandboxId } from '../inside.ts'
-import { keepSpares, type Shape, sparePrefix } from '../spares.ts'
+import { keepSpares, type Kept, sparePrefix } from '../spares.ts'
 import { containerName } from './container.ts'
 import { containersOf, endOf, removeContainer } from './containers.ts'
 import { doctor } from './doctor.ts'
 import { engineFacts, ifThere, openEngine } from './engine.ts'
 import { hitsOf } from './hits.ts'
-import { findImage } from './image.ts'
+import { findImage, imageHere } from './image.ts'
 import { type Host, type Raised, raiser, uidOf } from './raise.ts'
 import { bringTools } from './tools.ts'
 
@@ -35,8 +35,8 @@ export interface DockerDriverOptions {
   host: string
   /** Image of a sandbox whose spec names none. */
   image: string
-  /** Sandboxes of the usual image that are kept ready before anybody asks for one. None unless said. */
-  spares?: Shape & { most: number }
+  /** Sandboxes that are kept ready before anybody asks for one, of images that the engine has. None unless said. */
+  spares?: readonly Kept[]
   log: EgressLog
 }
 
@@ -74,22 +74,21 @@ function dockerEngine(options: DockerDriverOptions, adopt: Adopt): Engine {
     return { facts, tools }
   })
 
-  const { most, ...shape } = options.spares ?? { most: 0, ...unlike }
   const spares = keepSpares<Raised>({
-    most,
-    shape,
-    async make(signal) {
+    kept: (options.spares ?? []).map((one) => ({ ...one, image: one.image ?? options.image })),
+    async make(shape, signal) {
       const ground = await prepare()
+      const image = await imageHere(engine, shape.image ?? options.image)
+      if (image === undefined) throw new Error('the first start of an image fetches it, and tells how far it is')
       const id = randomUUID()
       const name = `${sparePrefix}${id}`
-      const image = await findImage(engine, options.image, signal, () => undefined)
-      const meta = { spec: { ...shape, id, image: null, env: {} }, uid: uidOf(id, ground.facts), paused: false }
+      const meta = { spec: { ...shape, id, env: {} }, uid: uidOf(id, ground.facts), paused: false }
       return raising.raise(name, meta, { ...ground, image }, signal).catch(async (error: unknown) => {
         await raising.forget(name)
         throw error
       })
     },
-    usable: () => true,
+    usable: ({ control }) => control.open(),
     dismiss: raising.dismiss,
   })
 
@@ -129,11 +128,11 @@ function dockerEngine(options: DockerDriverOptions, adopt: Adopt): Engine {
   const open = async (spec: SandboxSpec, signal: AbortSignal, progress: (line: string) => void): Promise<Held> => {
     const ground = await prepare()
     const known = await readMeta(folderOf(spec.id))
-    const usual = spec.image === null || spec.image === options.image
-    const spare = known === undefined && usual ? spares.take(spec) : undefined
+    const name = spec.image ?? options.image
+    const spare = known === undefined ? spares.take({ ...spec, image: name }) : undefined
     try {
       if (spare !== undefined) return await attach(await raising.takeOver(spare, spec, ground))
-      const image = await findImage(engine, spec.image ?? options.image, signal, progress)
+      const image = await findImage(engine, name, signal, progress)
       const meta = { spec, uid: known?.uid ?? uidOf(spec.id, ground.facts), paused: false }
       return await attach(await raising.raise(spec.id, meta, { ...ground, image }, signal))
     } catch (error) {
@@ -170,6 +169,3 @@ function shortPath(path: string): string {
   if (whole.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${whole}`)
   return whole
 }
-
-/** Of a shape that no spec has. */
-const unlike: Shape = { workingDir: '', limits: { memory: 0, processes: 0, cpu: 0, disk: 0 } }

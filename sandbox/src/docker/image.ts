@@ -1,4 +1,5 @@
 /* Images: fetched when they are not there, and what a sandbox needs to know of one. */
+import type { ImageInspectInfo } from 'dockerode'
 import { type Engine, EngineError, ifThere, plainly, said, statusOf } from './engine.ts'
 
 export interface ImageFacts {
@@ -16,13 +17,21 @@ export async function findImage(
   signal: AbortSignal,
   progress: (line: string) => void,
 ): Promise<ImageFacts> {
-  let seen = await ifThere(engine.getImage(name).inspect())
-  if (seen === undefined) {
-    await pull(engine, name, signal, progress)
-    seen = await plainly(engine.getImage(name).inspect())
-  }
-  const path = (seen.Config.Env ?? []).find((one) => one.startsWith('PATH='))?.slice('PATH='.length)
-  return { id: seen.Id, path: path === undefined || path === '' ? defaultPath : path }
+  const here = await imageHere(engine, name)
+  if (here !== undefined) return here
+  await pull(engine, name, signal, progress)
+  return factsOf(await plainly(engine.getImage(name).inspect()))
+}
+
+/** Undefined when this engine does not have it. */
+export async function imageHere(engine: Engine, name: string): Promise<ImageFacts | undefined> {
+  const seen = await ifThere(engine.getImage(name).inspect())
+  return seen && factsOf(seen)
+}
+
+function factsOf({ Id: id, Config: config }: ImageInspectInfo): ImageFacts {
+  const path = (config.Env ?? []).find((one) => one.startsWith('PATH='))?.slice('PATH='.length)
+  return { id, path: path === undefined || path === '' ? defaultPath : path }
 }
 
 interface Line {

@@ -10,6 +10,8 @@ export interface Control {
   signal(verb: 'all' | 'below', pid: number, mark: string, name: string): Promise<void>
   /** How many programs were killed for want of memory, and how many there are. Undefined when it does not answer. */
   hits(): Promise<{ killed: number; processes: number } | undefined>
+  /** It has been opened and has not ended: as long as nobody else is inside, the sandbox has not either. */
+  open(): boolean
   close(): void
 }
 
@@ -79,6 +81,7 @@ export function openControl(enter: (argv: readonly string[]) => Promise<Exec>): 
       const [, killed, processes] = /^(\d+) (\d+)$/.exec(await ask('hits').catch(() => '')) ?? []
       return killed === undefined ? undefined : { killed: Number(killed), processes: Number(processes) }
     },
+    open: () => open !== undefined && !closed,
     close() {
       closed = true
       void open?.then(({ exec }) => exec.drop()).catch(() => undefined)

@@ -27,7 +27,7 @@ async function open(): Promise<Opened> {
       },
       dial: async () => connect(port, '127.0.0.1'),
     },
-    spares: { most: 1, workingDir: '/workspace', limits: specOf({}).limits },
+    spares: [{ image: null, most: 1, workingDir: '/workspace', limits: specOf({}).limits }],
     log: () => undefined,
   })
   const findings = await driver.doctor(AbortSignal.timeout(50_000))

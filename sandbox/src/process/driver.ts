@@ -15,7 +15,7 @@ import { driverOf, type Engine, type Held, lasting } from '../frame.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
 import { isSandboxId } from '../inside.ts'
-import { keepSpares, type Shape, sparePrefix } from '../spares.ts'
+import { keepSpares, type Kept, sparePrefix } from '../spares.ts'
 import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
 import { doctor } from './doctor.ts'
 import { hostEtc, hostRoot, makeFolders } from './folders.ts'
@@ -28,8 +28,8 @@ export interface ProcessDriverOptions {
   /** Folder of sockets: a short path, at most 50 characters; made with mode 0700. */
   runtimeDir: string
   egress: { gate: Gate; dial: Dial; ca?: string }
-  /** Sandboxes that are kept ready before anybody asks for one. None unless said. */
-  spares?: Shape & { most: number }
+  /** Sandboxes that are kept ready before anybody asks for one; those of an image are nothing here. None unless said. */
+  spares?: readonly Kept[]
   log: EgressLog
 }
 
@@ -89,19 +89,15 @@ function processEngine(options: ProcessDriverOptions): Engine {
     await forget(name)
   }
 
-  const { most, ...shape } = options.spares ?? { most: 0, ...unlike }
   const spares = keepSpares<Raised>({
-    most,
-    shape,
-    make: (signal) => {
+    kept: (options.spares ?? []).filter(({ image }) => image === null),
+    make: (shape, signal) => {
       const id = randomUUID()
       const name = `${sparePrefix}${id}`
-      return raise(name, { ...shape, id, image: null, env: {} }, tenantUid(id), signal).catch(
-        async (error: unknown) => {
-          await forget(name)
-          throw error
-        },
-      )
+      return raise(name, { ...shape, id, env: {} }, tenantUid(id), signal).catch(async (error: unknown) => {
+        await forget(name)
+        throw error
+      })
     },
     usable: ({ sandbox }) => sandbox.running(),
     dismiss,
@@ -127,7 +123,7 @@ function processEngine(options: ProcessDriverOptions): Engine {
 
   const raised = async (spec: SandboxSpec, signal: AbortSignal): Promise<Raised> => {
     const known = await readMeta(folderOf(spec.id))
-    const spare = known === undefined ? spares.take(spec) : undefined
+    const spare = known === undefined ? spares.take({ ...spec, image: null }) : undefined
     if (spare !== undefined) return takeOver(spare, spec)
     return raise(spec.id, spec, known?.uid ?? tenantUid(spec.id), signal)
   }
@@ -184,9 +180,6 @@ function processEngine(options: ProcessDriverOptions): Engine {
     },
   }
 }
-
-/** No sandbox is like this. */
-const unlike: Shape = { workingDir: '', limits: { memory: 0, processes: 0, cpu: 0, disk: 0 } }
 
 interface Host {
   cgroups: Cgroups | undefined

@@ -25,7 +25,7 @@ async function opened(folder: string, asked: string[] = []) {
       },
       dial: () => Promise.reject(new Error('not dialled')),
     },
-    spares: { most: 1, workingDir, limits },
+    spares: [{ image: null, most: 1, workingDir, limits }],
     log: () => undefined,
   })
 }

@@ -1,5 +1,6 @@
-import type { Driver, Finding, SandboxSpec } from '@parley/sandbox/driver'
+import type { Driver, Finding } from '@parley/sandbox/driver'
 import type { Dial, Gate } from '@parley/sandbox/egress'
+import type { Kept } from '@parley/sandbox/spares'
 import type { Config } from '../config.ts'
 
 interface Place {
@@ -7,8 +8,8 @@ interface Place {
   stateDir: string
   runtimeDir: string
   egress: { gate: Gate; dial: Dial }
-  /** Sandboxes of this shape are kept ready, so many. */
-  spares?: { most: number; workingDir: string; limits: SandboxSpec['limits'] }
+  /** Sandboxes of these shapes are kept ready, so many. */
+  spares?: readonly Kept[]
   /** What it does that takes long, and what went wrong on the way out. */
   log: (line: string) => void
 }

@@ -1,4 +1,6 @@
+import type { Kept } from '@parley/sandbox/spares'
 import type { Config } from '../config.ts'
+import type { Limits } from '../limits.ts'
 
 /** The usual spec of a driver; its id is what the record shows. Below `root` conversations have their working directories. */
 export const builtInSpec = { id: 'parley/workspace', workingDir: '/workspace/project', root: '/workspace' }
@@ -9,3 +11,12 @@ export const specIds = ({ sandbox, sandboxImages }: Pick<Config, 'sandbox' | 'sa
 
 /** The image of a sandbox; null: the usual one. */
 export const imageOf = (specId: string): string | null => (specId === builtInSpec.id ? null : specId)
+
+/** What is kept ready, image by image; null: the usual one. */
+export const keptReady = ({ sandboxes: { warm, warm_images }, sandbox }: Limits): Kept[] =>
+  [[null, warm] as const, ...Object.entries(warm_images)].map(([image, most]) => ({
+    image,
+    most,
+    workingDir: builtInSpec.root,
+    limits: sandbox,
+  }))

@@ -7,7 +7,7 @@ import { refusals } from '../sandboxes/refusals.ts'
 import { sandboxRoutes } from '../sandboxes/routes.ts'
 import { secretDoors } from '../sandboxes/secret-doors.ts'
 import { sandboxService } from '../sandboxes/service.ts'
-import { builtInSpec, specIds } from '../sandboxes/spec.ts'
+import { keptReady, specIds } from '../sandboxes/spec.ts'
 import { specList } from '../sandboxes/specs.ts'
 import { sandboxStore } from '../sandboxes/store.ts'
 import { visits } from '../sandboxes/visits.ts'
@@ -33,7 +33,7 @@ export async function openHands(parts: Parts) {
   const store = sandboxStore(database)
   const refused = refusals({ clock, tell: parts.refused })
   const egress = { gate: sandboxGate({ store, git, settings, secrets, limits, refused }), dial: way.dial }
-  const spares = { most: limits.sandboxes.warm, workingDir: builtInSpec.root, limits: limits.sandbox }
+  const spares = keptReady(limits)
   const driver = await openDriver(config, { stateDir, runtimeDir, egress, spares, log: (line) => log.debug(line) })
   const links = portLinks({ secret: pepper, baseUrl, appsUrl: config.appsUrl, limits, clock })
   const sandboxes = sandboxService({
