@@ -121,12 +121,16 @@ function reasonOf({ unified, raw }: LanguageModelV4FinishReason): Finish['reason
   )[unified]
 }
 
+/** A provider's own figure. One that is no count (below zero, beyond all tokens there are) would break what adds it up. */
+const count = (said = 0): number => (said >= 0 && said <= mostTokens ? Math.trunc(said) : 0)
+const mostTokens = 1e9
+
 function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
   return {
-    prompt_tokens: inputTokens.total ?? 0,
-    completion_tokens: outputTokens.total ?? 0,
-    cache_read_tokens: inputTokens.cacheRead ?? 0,
-    cache_write_tokens: inputTokens.cacheWrite ?? 0,
-    reasoning_tokens: outputTokens.reasoning ?? 0,
+    prompt_tokens: count(inputTokens.total),
+    completion_tokens: count(outputTokens.total),
+    cache_read_tokens: count(inputTokens.cacheRead),
+    cache_write_tokens: count(inputTokens.cacheWrite),
+    reasoning_tokens: count(outputTokens.reasoning),
   }
 }

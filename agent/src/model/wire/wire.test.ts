@@ -261,3 +261,14 @@ test('bedrock is told how hard to think', async () => {
   await ask(modelAt(config), opening)
   assert.match(JSON.stringify(requests[0]?.body), /thinking|reasoning/)
 })
+
+test('figures of a provider that cannot be counts of tokens count as none', async () => {
+  const said = { choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] }
+  const usage = { prompt_tokens: -5, completion_tokens: 1e308, total_tokens: 12 }
+  const pieces = [said, { choices: [], usage }].map(
+    (one) => `data: ${JSON.stringify({ id: 'c', created: 1, model: 'm', ...one })}\n\n`,
+  )
+  answer = plays('deepseek', [...pieces, 'data: [DONE]\n\n'])
+  const finish = (await asked('deepseek')).find((part) => part.type === 'finish')
+  assert.deepEqual([finish?.usage.prompt_tokens, finish?.usage.completion_tokens], [0, 0])
+})
