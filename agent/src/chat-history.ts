@@ -26,6 +26,20 @@ export function chatMessages(event: LogEvent, cut: (text: string) => string): Ch
   }
 }
 
+/** The newest `most` messages of a history. It is read from its end: a long one costs no more than a short one. */
+export function newestChatMessages(
+  events: readonly LogEvent[],
+  most: number,
+  cut: (text: string) => string,
+): ChatMessage[] {
+  const messages: ChatMessage[] = []
+  for (let at = events.length - 1; at >= 0 && messages.length < most; at -= 1) {
+    const event = events[at]
+    if (event !== undefined) messages.push(...chatMessages(event, cut).toReversed())
+  }
+  return messages.slice(0, most).toReversed()
+}
+
 export const called = (id: string, name: string, args: string, cut: (text: string) => string): ChatMessage => ({
   role: 'assistant',
   content: null,

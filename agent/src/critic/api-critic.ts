@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chatMessages } from '../chat-history.ts'
+import { newestChatMessages } from '../chat-history.ts'
 import { limited } from '../limited-answer.ts'
 import { cutMiddle } from '../tools/observation.ts'
 import type { Critic, Verdict } from './critic.ts'
@@ -28,14 +28,14 @@ export function apiBasedCritic(options: ApiCriticOptions, way: typeof fetch): Cr
     kind: 'APIBasedCritic',
     async judge({ history }, signal) {
       const late = AbortSignal.timeout(options.timeoutMs)
-      const messages = history.flatMap((event) => chatMessages(event, (text) => cutMiddle(text, mostCharacters)))
+      const messages = newestChatMessages(history, mostMessages, (text) => cutMiddle(text, mostCharacters))
       const answer = await way(options.url, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           ...(options.key === null ? {} : { authorization: `Bearer ${options.key}` }),
         },
-        body: JSON.stringify({ model: options.model, messages: messages.slice(-mostMessages) }),
+        body: JSON.stringify({ model: options.model, messages }),
         signal: AbortSignal.any([signal, late]),
       }).catch((error: unknown) => {
         throw late.aborted ? new Error(`No answer within ${options.timeoutMs / 1000} s.`) : error

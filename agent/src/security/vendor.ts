@@ -1,7 +1,7 @@
 import type { VendorAnalyzer } from '@parley/contract/confirmation'
 import type { LogEvent } from '@parley/contract/events'
 import { z } from 'zod'
-import { called, type ChatMessage, chatMessages, withoutRisk } from '../chat-history.ts'
+import { called, type ChatMessage, newestChatMessages, withoutRisk } from '../chat-history.ts'
 import { limited } from '../limited-answer.ts'
 import { cutMiddle } from '../tools/observation.ts'
 import type { Analyzer, Finding, Judged } from './analyzer.ts'
@@ -60,7 +60,6 @@ function scored(
 
 function messagesOf(config: VendorAnalyzer, action: Judged, history: readonly LogEvent[]): ChatMessage[] {
   const cut = (text: string) => cutMiddle(text, config.max_message_chars)
-  const told = history.flatMap((event) => chatMessages(event, cut))
-  const recent = config.history_limit === 0 ? [] : told.slice(-config.history_limit)
+  const recent = newestChatMessages(history, config.history_limit, cut)
   return [...recent, called(action.call.id, action.call.name, withoutRisk(action.call.arguments), cut)]
 }
