@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -49,6 +50,10 @@ export async function bashRoundTrip(): Promise<number> {
   bash.stdin.end()
   return p50(taken)
 }
+
+/** A program that does nothing, from its start to its end; milliseconds. */
+export const processRun = async (): Promise<number> =>
+  p50(await timed(50, () => once(spawn('/bin/sh', ['-c', 'exit 0'], { stdio: 'ignore' }), 'exit')))
 
 /** A GET over a connection that stays open; milliseconds. */
 export async function httpGet(): Promise<number> {

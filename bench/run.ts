@@ -6,7 +6,8 @@ import { openScriptedLlm } from '../tests/tools/scripted-llm.ts'
 import { checkpointRows } from './checkpoint.ts'
 import { crowdRows } from './crowd.ts'
 import { dockerRows } from './docker.ts'
-import { bashRoundTrip, databaseAppend, fileAppend, httpGet } from './floors.ts'
+import { featureRows } from './features.ts'
+import { bashRoundTrip, databaseAppend, fileAppend, httpGet, processRun } from './floors.ts'
 import { followRows, readRows, sandboxRows } from './latency.ts'
 import { p50, p95, type Row, table, timed } from './measure.ts'
 import { openProgram, start, useScripted } from './program.ts'
@@ -45,6 +46,7 @@ const floor = {
   database: await databaseAppend(),
   bash: await bashRoundTrip(),
   http: await httpGet(),
+  process: await processRun(),
 }
 const floorStep = floor.database.one * 2 + floor.bash + floor.http
 
@@ -145,6 +147,7 @@ const floorStep = floor.database.one * 2 + floor.bash + floor.http
   )
   rows.push(...(await followRows(program, llm, floor.database.one)), ...(await readRows(program, id)))
 }
+rows.push(...(await featureRows(quick ? 500 : 5_000, quick ? 150 : 500, { ...floor, step: floorStep })))
 if (!quick) rows.push(...(await crowdRows(dir, 300, 20)))
 rmSync(dir, { recursive: true, force: true })
 rows.push(...(await sandboxRows(floor.bash)), ...(await dockerRows()), ...(await checkpointRows()))
@@ -168,6 +171,6 @@ async function firstRequest(llm: Awaited<ReturnType<typeof openScriptedLlm>>): P
 }
 
 process.stdout.write(
-  `\nFloors: file append ${floor.file.toFixed(2)} ms, commit ${floor.database.one.toFixed(2)} ms (${floor.database.perSecond.toFixed(0)}/s), bash ${floor.bash.toFixed(2)} ms, HTTP ${floor.http.toFixed(2)} ms\n\n`,
+  `\nFloors: file append ${floor.file.toFixed(2)} ms, commit ${floor.database.one.toFixed(2)} ms (${floor.database.perSecond.toFixed(0)}/s), bash ${floor.bash.toFixed(2)} ms, HTTP ${floor.http.toFixed(2)} ms, process ${floor.process.toFixed(2)} ms\n\n`,
 )
 process.stdout.write(`${table(rows)}\n`)

@@ -1,4 +1,4 @@
-import type { LoggedRequest, ScriptedLlm } from '../tests/tools/scripted-llm.ts'
+import type { LoggedRequest, Script, ScriptedLlm } from '../tests/tools/scripted-llm.ts'
 import { finished, type Program, start } from './program.ts'
 
 /** A job of `steps` shell commands, one for each answer of the model. */
@@ -20,14 +20,15 @@ export interface StepFigures {
   requests: LoggedRequest[]
 }
 
-/** Runs the scripted job in so many conversations at once. */
+/** Runs the scripted job in so many conversations at once; `also` is what else the model plays. */
 export async function runSteps(
   program: Program,
   llm: ScriptedLlm,
   steps: number,
   conversations: number,
+  also: Script = {},
 ): Promise<StepFigures> {
-  await llm.setScript(job(steps))
+  await llm.setScript({ ...job(steps), ...also })
   await llm.clear()
   const ids = await Promise.all(
     Array.from({ length: conversations }, (_, index) => start(program, `Run the steps. [[conv:c${steps}-${index}]]`)),
