@@ -9,9 +9,24 @@ const mostSkills = 4
  * What must not depend on how well a summary is written, told from the events themselves: the list of tasks, the files, the
  * skills at hand. `gone`: the events that are left out now or were before.
  */
-export function pinned(events: readonly LogEvent[], gone: ReadonlySet<string>): string {
+export function pinned(history: readonly LogEvent[], gone: ReadonlySet<string>): string {
+  const events = history.filter(tells)
   const parts = [tasks(events), files(events), skills(events, gone), activated(events, gone)]
   return parts.filter((part) => part !== null).join('\n\n')
+}
+
+/** Few events of a long history do, so that it is read once. */
+function tells(event: LogEvent): boolean {
+  switch (event.kind) {
+    case 'ObservationEvent':
+      return event.observation.kind === 'TaskTrackerObservation' || event.observation.kind === 'InvokeSkillObservation'
+    case 'ActionEvent':
+      return event.action?.kind === 'FileEditorAction'
+    case 'MessageEvent':
+      return event.activated_skills !== undefined
+    default:
+      return false
+  }
 }
 
 function tasks(events: readonly LogEvent[]): string | null {

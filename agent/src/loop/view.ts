@@ -76,13 +76,14 @@ function forgottenIn(events: readonly LogEvent[]): Forgotten {
   let summary: string | null = null
   let imagesUpTo: LogEvent | null = null
   for (const event of events) {
+    if (!changesPast(event)) continue
     if (event.kind === 'Condensation') {
       for (const id of event.forgotten_event_ids) ids.add(id)
       for (const stub of event.stubs ?? []) stubs.set(stub.event_id, stub.note)
       summary = event.summary ?? summary
     }
     for (const id of blockedMessages(event)) ids.add(id)
-    if (changesPast(event) && event.kind === 'NoticeEvent') imagesUpTo = event
+    if (event.kind === 'NoticeEvent') imagesUpTo = event
   }
   return { ids, stubs, summary, imagesUpTo }
 }
