@@ -1,4 +1,5 @@
 import type { ConfirmationAnswer } from '@parley/contract/event-calls'
+import { Problem } from '@parley/contract/problems'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { client, queries } from '../api.ts'
@@ -19,6 +20,8 @@ interface ConfirmProps {
   isAsked: boolean
 }
 
+const mostTries = 10
+const againMs = 300
 const frame = 'mb-2 overflow-hidden rounded-2xl border border-warn bg-raised shadow-sm'
 
 /** The actions that wait for an answer: approve them as they are or changed, or reject them and say why; some or all. */
@@ -103,6 +106,9 @@ export function Confirm({ id, calls, isAsked }: ConfirmProps) {
 const useAnswer = (id: string, onSaid: (body: Body) => void) =>
   useMutation({
     mutationFn: (body: Body) => client.events.respondToConfirmation({ params: { id }, body }),
+    // Who answers for the rest at once meets an agent that goes on with the first, and asks again in a moment.
+    retry: (times, error) => times < mostTries && error instanceof Problem && error.code === 'state_conflict',
+    retryDelay: againMs,
     onSuccess: (_, body) => onSaid(body),
     onSettled: () => queries.invalidateQueries({ queryKey: ['conversation', id] }),
   })
