@@ -5,6 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { oddAnswers } from '@parley/wire/odd-answers.fixture'
 import { egressProxy } from './egress-proxy.ts'
 import type { Outgoing, Verdict } from './egress.ts'
 
@@ -14,23 +15,12 @@ interface Seen {
   body: string
 }
 
-/** What whoever answers may say, and Node does not pass on. */
-const odd = {
-  '/word': 'HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nhi',
-  '/status': 'HTTP/1.1 000 OK\r\nContent-Length: 2\r\n\r\nhi',
-  '/header': 'HTTP/1.1 200 OK\r\nX-A: \x01\r\n\r\n',
-  '/trailer': 'HTTP/1.1 200 OK\r\nTrailer: x\r\nContent-Length: 2\r\n\r\nhi',
-  '/length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
-  '/early': 'HTTP/1.1 101 Switching Protocols\r\n\r\n',
-  '/switch': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n',
-}
-
 /** A proxy before an upstream that answers with what it saw. Every host leads to that upstream. */
 async function openProxy(decide: (out: Outgoing) => Verdict | Promise<Verdict>, idleMs?: number) {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'))
   const asked: Outgoing[] = []
   const upstream = createServer(async (incoming, outgoing) => {
-    const words = odd[incoming.url as keyof typeof odd]
+    const words = oddAnswers[incoming.url ?? '']
     if (words !== undefined) return void incoming.socket.end(words, 'latin1')
     const body = await text(incoming)
     outgoing.setHeader('X-Kept', 'yes').end(JSON.stringify({ url: incoming.url, headers: incoming.headers, body }))
@@ -82,7 +72,7 @@ const say = (socketPath: string, words: string) =>
 
 test('a host that does not speak HTTP well ends nothing but its own answer', async () => {
   await using proxy = await openProxy(() => ({ allow: true }))
-  const answers = await Promise.all(Object.keys(odd).map((path) => proxy.get(`http://odd.test${path}`)))
+  const answers = await Promise.all(Object.keys(oddAnswers).map((path) => proxy.get(`http://odd.test${path}`)))
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 502, 502, 200, 502, 502, 502],

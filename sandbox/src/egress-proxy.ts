@@ -8,7 +8,8 @@ import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { pipeline, type Duplex } from 'node:stream'
 import { connect as tlsConnect, TLSSocket } from 'node:tls'
-import { beginAnswer, passedOn } from '@parley/wire/proxy-headers'
+import { passAnswer } from '@parley/wire/pass-answer'
+import { passedOn } from '@parley/wire/proxy-headers'
 import { type Authority, openAuthority, trustedByMachine } from './authority.ts'
 import { reasonOf, refusalText, refuse, refuseTunnel } from './egress-answer.ts'
 import { absolute, bare, headersFor } from './egress-headers.ts'
@@ -178,14 +179,10 @@ function send(
     timeout,
   })
   upstream.on('timeout', () => upstream.destroy(new Error('idle for too long')))
-  const noHttp = (from: Duplex | IncomingMessage) => {
-    from.destroy()
-    refuse(response, 502, `${out.host}:${out.port} answered with what is not HTTP`)
-  }
-  upstream.on('upgrade', (_, other) => noHttp(other)) // which nobody asked for
-  upstream.on('response', (answer) => {
-    if (!beginAnswer(response, answer.statusCode, passedOn(answer.rawHeaders))) return noHttp(answer)
-    pipeline(answer, response, () => socket.destroy())
+  passAnswer(upstream, response, {
+    headers: passedOn,
+    noHttp: () => refuse(response, 502, `${out.host}:${out.port} answered with what is not HTTP`),
+    over: () => socket.destroy(),
   })
   upstream.on('error', (error) => {
     if (response.headersSent) response.destroy()

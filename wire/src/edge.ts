@@ -12,6 +12,7 @@ import { allowedMethods } from './paths.ts'
 import { type Log, problemBody, problemHeaders, toProblem } from './problem.ts'
 import { contentSecurity } from './security.ts'
 import type { Served } from './serve.ts'
+import { whenClosed } from './when-closed.ts'
 
 /*
  * The edge: everything that is true of every call is done here, once. The order of a call is: closing? address, what it
@@ -159,9 +160,7 @@ function endOf({ doors, closing }: Edge, who: Who, reply: ServerResponse): Abort
   if (!doors.watch || who.kind === 'nobody') return closing.signal
   const ended = new AbortController()
   const unwatch = doors.watch(who, () => ended.abort(new Problem('authentication_error')))
-  // Who went while we looked at the key has closed it already.
-  if (reply.destroyed) unwatch()
-  else reply.once('close', unwatch)
+  whenClosed(reply, unwatch)
   return AbortSignal.any([closing.signal, ended.signal])
 }
 

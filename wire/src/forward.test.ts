@@ -4,6 +4,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { forwarder, type Onward } from './forward.ts'
+import { oddAnswers } from './odd-answers.fixture.ts'
 import { passedOn } from './proxy-headers.ts'
 
 type Upstream = Parameters<typeof createServer>[1]
@@ -103,24 +104,13 @@ test('a program that is not there is answered for, and one that breaks off break
   await assert.rejects(fetch(`${world.url}/cut`).then((answer) => answer.text()))
 })
 
-/** What whoever answers may say, and Node does not pass on. */
-const odd = {
-  '/word': 'HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\nhi',
-  '/status': 'HTTP/1.1 000 OK\r\nContent-Length: 2\r\n\r\nhi',
-  '/header': 'HTTP/1.1 200 OK\r\nX-A: \x01\r\n\r\n',
-  '/trailer': 'HTTP/1.1 200 OK\r\nTrailer: x\r\nContent-Length: 2\r\n\r\nhi',
-  '/length': 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n',
-  '/early': 'HTTP/1.1 101 Switching Protocols\r\n\r\n',
-  '/switch': 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n',
-}
-
 test('a program that does not speak HTTP well ends nothing but its own answer', async () => {
   await using world = await behind((request, response) => {
-    request.socket.end(odd[request.url as keyof typeof odd], 'latin1')
+    request.socket.end(oddAnswers[request.url ?? ''] ?? '', 'latin1')
     response.destroy()
   })
   const answers = await Promise.all(
-    Object.keys(odd).map((path) =>
+    Object.keys(oddAnswers).map((path) =>
       fetch(`${world.url}${path}`).then(
         async ({ status }) => status,
         () => 0,

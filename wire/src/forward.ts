@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Duplex, pipeline } from 'node:stream'
-import { beginAnswer } from './proxy-headers.ts'
+import { passAnswer } from './pass-answer.ts'
 
 /*
  * A reverse proxy over byte streams that somebody else opens: requests with their bodies and answers as they come, and
@@ -54,14 +54,10 @@ export function forwarder(connect: Connect): Forwarder {
     request(request, response, onward) {
       const hasBody = request.headers['content-length'] !== undefined || 'transfer-encoding' in request.headers
       const upstream = send(request, onward)
-      const noHttp = (from: Duplex | IncomingMessage) => {
-        from.destroy()
-        refuse(response, onward.failed(new Error('the answer is not HTTP')))
-      }
-      upstream.on('upgrade', (_, socket) => noHttp(socket)) // which nobody asked for
-      upstream.on('response', (answer) => {
-        if (!beginAnswer(response, answer.statusCode, onward.answer(answer.rawHeaders))) return noHttp(answer)
-        pipeline(answer, response, (error) => void (error && response.destroy()))
+      passAnswer(upstream, response, {
+        headers: onward.answer,
+        noHttp: () => refuse(response, onward.failed(new Error('the answer is not HTTP'))),
+        over: (error) => void (error && response.destroy()),
       })
       upstream.on('error', (error) => {
         // A kept connection that its server has just closed: the request never got there.

@@ -4,6 +4,7 @@ import { type Readable, Transform } from 'node:stream'
 import { Problem } from '@parley/contract/problems'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import type { CallRequest } from './serve.ts'
+import { whenClosed } from './when-closed.ts'
 
 /** The request's own id when it has a usable one, else a new one. */
 export function requestId(raw: IncomingMessage): string {
@@ -78,22 +79,18 @@ function limited(raw: IncomingMessage, limit: number): Readable {
   })
   // Told to whoever reads it; while nobody does, it would be an error that nobody hears, and that ends the process.
   counted.on('error', () => undefined)
-  const left = () => {
+  whenClosed(raw, () => {
     if (!raw.complete) counted.destroy(new Error('the client is gone'))
-  }
-  if (raw.destroyed) left()
-  else raw.once('close', left)
+  })
   return raw.pipe(counted)
 }
 
 /** Aborts when the connection of an unfinished answer is closed. */
 function goneSignal(reply: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  const leave = () => {
+  whenClosed(reply, () => {
     if (!reply.writableFinished) gone.abort(new Error('the client is gone'))
-  }
-  if (reply.destroyed) leave()
-  else reply.once('close', leave)
+  })
   return gone.signal
 }
 

@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http'
-
 /** Headers that belong to one connection only. */
 const hopByHop = new Set(['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
@@ -23,20 +21,4 @@ export function passedOn(raw: readonly string[], without: ReadonlySet<string> = 
     kept.push(raw[at] ?? '', raw[at + 1] ?? '')
   }
   return kept
-}
-
-/**
- * Begins an answer with the status and headers that a server gave. Its own words beside the status are left out. False, and
- * nothing is sent, when they may not be passed on: whoever answered decides them, and Node throws at what is no HTTP.
- */
-export function beginAnswer(response: ServerResponse, status = 0, headers: string[]): boolean {
-  try {
-    // Below 200 the answer is still to come, and none would.
-    if (status < 200) return false
-    response.writeHead(status, headers)
-    return true
-  } catch {
-    response.statusMessage = ''
-    return false
-  }
 }
