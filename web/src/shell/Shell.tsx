@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { chooseLanguage, chosenLanguage, languageOf } from '../i18n/language.ts'
 import { t } from '../i18n/translate.ts'
 import { settings } from '../settings/settings.ts'
-import { Icon } from '../ui/Icon.tsx'
+import { IconButton } from '../ui/IconButton.tsx'
 import { Account } from './Account.tsx'
 import { useAttention } from './attention.ts'
 import { Away } from './Away.tsx'
@@ -52,15 +52,7 @@ function Top({ isAlways, onSearch }: { isAlways: boolean; onSearch: () => void }
     <header
       className={`flex items-center gap-0.5 border-b border-line px-2 sm:gap-2 sm:px-4 ${isAlways ? '' : 'lg:hidden'}`}
     >
-      <button
-        type="button"
-        aria-label={t('shell.show')}
-        title={t('shell.show')}
-        className="hidden size-8 place-items-center rounded-lg text-soft hover:bg-panel hover:text-ink lg:grid"
-        onClick={toggleSidebar}
-      >
-        <Icon name="panel" />
-      </button>
+      <IconButton icon="panel" label={t('shell.show')} className="max-lg:hidden" onClick={toggleSidebar} />
       <Link to="/" className="flex items-center gap-2 py-2 pr-1 font-semibold sm:pr-2" aria-label={t('shell.start')}>
         <img src="/favicon.svg" alt="" className="size-6" />
         <span className="hidden sm:inline">Parley</span>
@@ -77,15 +69,7 @@ function Top({ isAlways, onSearch }: { isAlways: boolean; onSearch: () => void }
           </Link>
         ))}
       </nav>
-      <button
-        type="button"
-        aria-label={t('shell.search')}
-        title={t('shell.search')}
-        className="ml-auto grid size-8 place-items-center rounded-lg text-soft hover:bg-panel hover:text-ink"
-        onClick={onSearch}
-      >
-        <Icon name="search" />
-      </button>
+      <IconButton icon="search" label={t('shell.search')} className="ml-auto" onClick={onSearch} />
       <Account />
     </header>
   )

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { t } from '../i18n/translate.ts'
 import { Icon } from '../ui/Icon.tsx'
+import { IconButton } from '../ui/IconButton.tsx'
 import { toneOf, wordOf } from '../ui/StatusChip.tsx'
 import { visible } from '../ui/visible.ts'
 import { Account } from './Account.tsx'
@@ -22,15 +23,7 @@ export function Sidebar({ onSearch }: { onSearch: () => void }) {
           <img src="/favicon.svg" alt="" className="size-6" />
           Parley
         </Link>
-        <button
-          type="button"
-          aria-label={t('shell.hide')}
-          title={t('shell.hide')}
-          className="grid size-8 place-items-center rounded-lg text-soft hover:bg-line/60 hover:text-ink"
-          onClick={toggleSidebar}
-        >
-          <Icon name="panel" />
-        </button>
+        <IconButton icon="panel" label={t('shell.hide')} className="hover:bg-line/60!" onClick={toggleSidebar} />
       </div>
       <nav aria-label={t('shell.main')} className="grid gap-0.5 px-2">
         {places.map(({ to, label, icon }) => (
