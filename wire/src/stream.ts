@@ -162,6 +162,7 @@ function pacedWriter(raw: ServerResponse, options: { keepAliveMs: number; stallM
   }
 }
 
+/** A slow reader drains thousands of times on one answer: what listens here is taken off each time, which `whenClosed` does not do. */
 async function drained(raw: ServerResponse, ms: number): Promise<boolean> {
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), ms)
