@@ -86,6 +86,16 @@ export class Problem extends Error {
   }
 }
 
+/** JSON pointer (RFC 6901) to what stands at `path`. */
+export const pointerTo = (path: readonly (string | number)[]): string =>
+  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+/** A body that reads well, with a value at `path` that cannot be taken. */
+export const wrongValue = (path: readonly (string | number)[], msg: string): Problem =>
+  new Problem('validation_error', `${path.join('.')} ${msg}`, {
+    errors: [{ pointer: pointerTo(path), loc: ['body', ...path], msg, type: 'value_error' }],
+  })
+
 /** `application/problem+json` (RFC 9457) as we send it. */
 export const ProblemBody = z
   .looseObject(

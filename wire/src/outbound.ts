@@ -50,7 +50,19 @@ export function outbound(options: OutboundOptions = {}): Outbound {
   const exempt = new Set((options.privateHosts ?? []).map(canonicalHostPort))
   const resolve: Lookup = options.lookup ?? ((host, how, done) => dns.lookup(host, how, done))
   const lookupFor = (port: number) => guardedLookup(resolve, exempt, port)
-  const agent = guardedAgent(options, exempt, lookupFor)
+  /** Refuses an address that stands there as such: no look-up is asked about it. */
+  const checkLiteral = (host: string, port: number) => {
+    const name = bare(host)
+    const why = exempt.has(`${name}:${port}`) ? undefined : whyLiteralRefused(name)
+    if (why) throw refusal(name, why)
+  }
+  const agent = guardedAgent(options, checkLiteral, lookupFor)
+
+  function check(address: string | URL): URL {
+    const url = webAddress(address)
+    checkLiteral(url.hostname, portOf(url))
+    return url
+  }
 
   async function hop(url: URL, init: RequestInit, left: number): Promise<Response> {
     const response = await exchange(agent, url, init, options.bodyCap ?? 50 * 1024 * 1024).catch(unwrap)
@@ -79,10 +91,14 @@ export function outbound(options: OutboundOptions = {}): Outbound {
     },
     async dial(host, port, signal) {
       signal.throwIfAborted()
-      const name = bare(host)
-      const why = net.isIP(name) !== 0 && !exempt.has(`${name}:${port}`) ? whyRefused(name) : undefined
-      if (why) throw refusal(name, why)
-      const socket = net.connect({ host: name, port, lookup: lookupFor(port), autoSelectFamily: true, noDelay: true })
+      checkLiteral(host, port)
+      const socket = net.connect({
+        host: bare(host),
+        port,
+        lookup: lookupFor(port),
+        autoSelectFamily: true,
+        noDelay: true,
+      })
       return connected(socket, options.connectTimeoutMs ?? 10_000, signal)
     },
     close: () => agent.destroy(),
@@ -114,8 +130,15 @@ function canonicalHostPort(text: string): string {
   return `${bare(url.hostname)}:${Number(port)}`
 }
 
+/** `localhost` and the names below it lead back to where they are asked (RFC 6761), whatever a look-up says. */
+const whyLiteralRefused = (name: string) =>
+  net.isIP(name) !== 0 ? whyRefused(name) : /(^|\.)localhost$/.test(name) ? 'it is loopback' : undefined
+
+const portOf = ({ protocol, port }: { protocol: string; port: string }) =>
+  Number(port || (protocol === 'https:' ? 443 : 80))
+
 /** Refuses what is no plain http(s) address: other schemes, names and passwords in it. */
-function check(address: string | URL): URL {
+function webAddress(address: string | URL): URL {
   const url = URL.parse(String(address))
   if (!url) throw new OutboundRefused('url', 'the address is not a URL')
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -145,7 +168,7 @@ function guardedLookup(resolve: Lookup, exempt: Set<string>, port: number): net.
 
 function guardedAgent(
   options: OutboundOptions,
-  exempt: Set<string>,
+  checkLiteral: (host: string, port: number) => void,
   lookupFor: (port: number) => net.LookupFunction,
 ): Agent {
   const timeout = options.connectTimeoutMs ?? 10_000
@@ -153,10 +176,12 @@ function guardedAgent(
   return new Agent({
     // A kept connection was checked when it was dialled; it leads where it led.
     connect(target, done) {
-      const host = bare(target.hostname)
-      const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
-      const why = net.isIP(host) !== 0 && !exempt.has(`${host}:${port}`) ? whyRefused(host) : undefined
-      if (why) return done(refusal(host, why), null)
+      const port = portOf(target)
+      try {
+        checkLiteral(target.hostname, port)
+      } catch (error) {
+        return done(error as OutboundRefused, null)
+      }
       const connect = connectors.get(port) ?? buildConnector({ timeout, lookup: lookupFor(port) })
       if (connectors.size < 1000) connectors.set(port, connect)
       connect(target, done)

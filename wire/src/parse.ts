@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AnyEndpoint } from '@parley/contract/endpoint'
-import { Problem, type ProblemError } from '@parley/contract/problems'
+import { pointerTo, Problem, type ProblemError } from '@parley/contract/problems'
 import { z } from 'zod'
 import { isText, readJson } from './json.ts'
 
@@ -70,13 +70,12 @@ const step = (key: PropertyKey) => (typeof key === 'number' ? key : String(key).
 
 function errorOf(issue: z.core.$ZodIssue, part: Part): ProblemError {
   const path = issue.path.map(step)
-  const pointer = path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  return { pointer, loc: [part, ...path], msg: issue.message, type: issue.code }
+  return { pointer: pointerTo(path), loc: [part, ...path], msg: issue.message, type: issue.code }
 }
 
 function unknownMembers(names: string[]): Problem {
   const errors = names.slice(0, mostErrors).map((name) => ({
-    pointer: `/${String(step(name)).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: pointerTo([step(name)]),
     loc: ['body', step(name)],
     msg: 'There is no such field.',
     type: 'unrecognized_keys',

@@ -5,6 +5,8 @@ import type { Processor } from '@parley/contract/processors'
 import { echoOf, type StartRequest, type StartRequestEcho } from '@parley/contract/start-request'
 import type { StartTask } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
+import { checkKept } from '@parley/wire/kept-address'
+import type { Outbound } from '@parley/wire/outbound'
 import type { Git } from '../git/service.ts'
 import type { Sandboxes } from '../sandboxes/service.ts'
 import type { StartTasks } from './start/start-tasks.ts'
@@ -22,6 +24,7 @@ export interface BeginParts {
   tasks: StartTasks
   sandboxes: Sandboxes
   git: Git
+  way: Pick<Outbound, 'check'>
   clock: Clock
 }
 
@@ -38,6 +41,7 @@ export const beginner = (parts: BeginParts) => ({
   async begin({ owner, kind }: Beginner, request: StartRequest, once?: string): Promise<StartTask> {
     const again = await replay(parts, owner, request, once)
     if (again !== undefined) return again
+    secretsReachable(parts, request)
     const parent = await parentOf(parts, owner, request.parent_conversation_id)
     if (request.sandbox_id !== null) await parts.sandboxes.own(owner, request.sandbox_id, 'message')
     const conversation = request.conversation_id ?? parts.clock.id()
@@ -97,6 +101,12 @@ function sameRequest(stored: StartRequestEcho, request: StartRequest): boolean {
     const said = sent[field] ?? null
     return (said === null && filledIn.has(field)) || isDeepStrictEqual(stored[field] ?? null, said)
   })
+}
+
+function secretsReachable({ way }: BeginParts, { secrets }: StartRequest): void {
+  for (const [name, source] of Object.entries(secrets ?? {}))
+    if (typeof source === 'object' && source.kind === 'LookupSecret')
+      checkKept(way, source.url, ['secrets', name, 'url'])
 }
 
 async function parentOf({ store }: BeginParts, owner: string, id: string | null): Promise<Whole | null> {

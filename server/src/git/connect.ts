@@ -1,6 +1,6 @@
 import type { ProviderToken, ProviderTokens } from '@parley/contract/git'
 import type { GitProvider } from '@parley/contract/git-provider'
-import { Problem } from '@parley/contract/problems'
+import { Problem, wrongValue } from '@parley/contract/problems'
 import { type Fetch, ForgeError } from '@parley/forge/forge'
 import { type ForgeMember, forgeMember } from '@parley/forge/forges'
 import type { Clock } from '@parley/store/clock'
@@ -89,8 +89,5 @@ function baseUrl(
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-function wrong(kind: GitProvider, field: string, msg: string): Problem {
-  const loc = ['body', 'provider_tokens', kind, field]
-  const errors = [{ pointer: `/${loc.slice(1).join('/')}`, loc, msg, type: 'value_error' }]
-  return new Problem('validation_error', `provider_tokens.${kind}.${field} ${msg}`, { errors })
-}
+const wrong = (kind: GitProvider, field: string, msg: string): Problem =>
+  wrongValue(['provider_tokens', kind, field], msg)

@@ -47,7 +47,7 @@ export function openOutgoing(parts: Parts) {
   }
   const poke = () => database.afterCommit(following.poke)
   const reports = reportService({ store: reported, secrets, clock, within, make, tell })
-  const webhooks = webhookService({ store: webhookRows, conversations, sign, clock, cursor, poke })
+  const webhooks = webhookService({ store: webhookRows, conversations, sign, way, clock, cursor, poke })
   return {
     routes: () => webhookRoutes(reports, forgeTokens({ subjects, reports: reported, git }), webhooks),
     stop: async (): Promise<void> => void (await Promise.all([reading.stop(), following.stop()])),

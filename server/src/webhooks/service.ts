@@ -6,19 +6,22 @@ import type {
 } from '@parley/contract/webhook-subscriptions'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
+import { checkKept } from '@parley/wire/kept-address'
+import type { Outbound } from '@parley/wire/outbound'
 import type { Conversations } from '../conversations/service.ts'
 import { newSecret, type Signer } from './sign.ts'
 import type { SubscriptionRow, WebhookStore } from './store.ts'
 
 /*
- * The addresses that people have subscribed, as their owner manages them. Whether one may be called is decided at each call,
- * when its name is resolved; the log of deliveries says so.
+ * The addresses that people have subscribed, as their owner manages them. One that says itself that it leads inside is not
+ * taken; where a name leads is decided at each call, when it is resolved, and the log of deliveries says so.
  */
 
 export interface WebhookParts {
   store: WebhookStore
   conversations: Pick<Conversations, 'own'>
   sign: Signer
+  way: Pick<Outbound, 'check'>
   clock: Clock
   cursor: Cursor
   /** There is something to send. */
@@ -31,7 +34,7 @@ const mostSubscriptions = 50
 
 type Paging = { page_id?: string | undefined; limit: number }
 
-export function webhookService({ store, conversations, sign, clock, cursor, poke }: WebhookParts) {
+export function webhookService({ store, conversations, sign, way, clock, cursor, poke }: WebhookParts) {
   async function own(owner: string, id: string): Promise<SubscriptionRow> {
     const row = await store.find(owner, id)
     if (row === undefined) throw new Problem('not_found')
@@ -59,6 +62,7 @@ export function webhookService({ store, conversations, sign, clock, cursor, poke
       paged(`webhook subscriptions ${owner}`, query, (after, limit) => store.page(owner, after, limit)),
 
     async create(owner: string, wanted: WebhookSubscriptionRequest) {
+      checkKept(way, wanted.url, ['url'])
       await mustOwn(owner, wanted)
       const id = clock.id()
       const secret = newSecret()
@@ -74,6 +78,7 @@ export function webhookService({ store, conversations, sign, clock, cursor, poke
 
     async update(owner: string, id: string, change: WebhookSubscriptionUpdate) {
       await own(owner, id)
+      if (change.url !== undefined) checkKept(way, change.url, ['url'])
       await mustOwn(owner, change)
       const said = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       const cleared = change.enabled === true ? { paused_reason: null } : {}

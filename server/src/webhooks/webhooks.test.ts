@@ -272,10 +272,37 @@ test('a delivery can be sent again, with the same body under the same id', async
   assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
 })
 
-test('an address inside is not called, and the log says so', async () => {
+test('an address that says itself that it leads inside is not taken, unless the operator named it', async () => {
+  const one = await house(['conversation.started'])
+  const inside = [
+    '127.0.0.1:8099',
+    '10.0.0.7',
+    '169.254.169.254',
+    '[::1]:80',
+    '[fd00:ec2::254]',
+    'localhost:1',
+    '2130706433',
+  ]
+  for (const host of [...inside, 'a.localhost', `localhost:${new URL(receiver.url).port}`]) {
+    const url = `http://${host}/hook`
+    const refused = { code: 'validation_error', detail: /^url cannot be used: .* must not be dialled: it is / }
+    await assert.rejects(
+      one.ada(createWebhookSubscription, { body: { url, types: ['conversation.started'] } }),
+      refused,
+    )
+    await assert.rejects(one.ada(updateWebhookSubscription, { params: { id: one.made.id }, body: { url } }), refused)
+  }
+  const body = { url: `${slow.url}/named` }
+  assert.equal((await one.ada(updateWebhookSubscription, { params: { id: one.made.id }, body })).url, body.url)
+})
+
+test('an address inside that was named once is not called any more, and the log says so', async () => {
   const one = await house(['conversation.deleted'])
-  const body = { url: 'http://127.0.0.1:8099/hook', types: ['conversation.started' as const] }
+  const body = { url: `${receiver.url}/once`, types: ['conversation.started' as const] }
   const { id } = await one.ada(createWebhookSubscription, { body })
+  await server.server.database.rows(
+    sql`update webhook_subscription set url = 'http://127.0.0.1:8099/hook' where id = ${id} returning id`,
+  )
   await reported(one)
   const tried = await soon('a try', async () => {
     const { items } = await one.ada(searchWebhookDeliveries, { params: { id } })
