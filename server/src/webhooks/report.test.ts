@@ -127,8 +127,19 @@ test('a late report does not bring a deleted conversation back', async () => {
   await ada(deleteConversation, { params: { id } })
   await assert.rejects(report(id), { code: 'gone' })
   await assert.rejects(tell(id, [said('Late.')]), { code: 'gone' })
+  await assert.rejects(tell(id, []), { code: 'gone' })
+  await assert.rejects(tell(id, [], bob), { code: 'not_found' })
   await assert.rejects(report(id, {}, bob), { code: 'not_found' })
   await assert.rejects(get(id), { code: 'not_found' })
+})
+
+test('an empty batch is taken for what is there, and makes nothing', async () => {
+  const id = randomUUID()
+  assert.deepEqual(await tell(id, []), { success: true })
+  await assert.rejects(get(id), { code: 'not_found' })
+  await report(id)
+  assert.deepEqual(await tell(id, []), { success: true })
+  await assert.rejects(tell(id, [], bob), { code: 'not_found' })
 })
 
 test('a batch of which one event cannot be stored is not stored at all', async () => {

@@ -41,7 +41,6 @@ const success = { success: true } as const
 export function reportService(parts: ReportParts) {
   const { store, clock, tell } = parts
 
-  /** Undefined for a report that is stored already, or says nothing. */
   async function changed(who: Who, info: ConversationInfo): Promise<void> {
     await store.transaction(async (_, tx) => {
       const row = await found(parts, tx, who, info.id, info)
@@ -68,7 +67,11 @@ export function reportService(parts: ReportParts) {
     },
 
     async events(who: Who, id: string, events: readonly ReportedEvent[]) {
-      if (events.length === 0) return success
+      // Nothing is made for an empty batch; what is gone or another's is refused to it as to any other.
+      if (events.length === 0) {
+        await store.transaction((_, tx) => known(parts, tx, who, id))
+        return success
+      }
       for (const event of events) mustBeStorable(event)
       const mask = masker(named(await parts.secrets.values(who.owner)))
       const now = clock.now()
@@ -122,15 +125,10 @@ async function found(
   id: string,
   info: ConversationInfo | null,
 ): Promise<Reported> {
+  const there = await known(parts, tx, who, id)
+  if (there !== undefined) return there
   const { subjects } = parts.within(tx)
   const reports = reportStore(tx)
-  const locked = async (): Promise<Reported | undefined> => {
-    const known = await subjects.lock(id)
-    return known && { ...known, ...(await reports.find(id)) }
-  }
-  const known = await locked()
-  if (known !== undefined) return mine(who, known)
-  await mustBeUnused(subjects, who, id)
   if (who.kind === 'sandbox' && (await isOurs({ subjects, reports }, who.id))) throw new Problem('not_found')
   const isNew = await parts.make(tx, reportedRow(who, id, info, parts.clock.now()))
   // Deleted between the look above and now: what is gone stays gone.
@@ -139,10 +137,19 @@ async function found(
     await reports.made(id)
     await readFromNowOn(tx, id)
   }
-  const made = await locked()
-  if (made !== undefined) return mine(who, made)
+  const made = await known(parts, tx, who, id)
+  if (made !== undefined) return made
   // Another report was first, and it was deleted since.
   throw new Problem('not_found')
+}
+
+/** With its head locked; undefined when its id was never used. */
+async function known(parts: ReportParts, tx: Database, who: Who, id: string): Promise<Reported | undefined> {
+  const { subjects } = parts.within(tx)
+  const head = await subjects.lock(id)
+  if (head !== undefined) return mine(who, { ...head, ...(await reportStore(tx).find(id)) })
+  await mustBeUnused(subjects, who, id)
+  return undefined
 }
 
 function mine(who: Who, row: Reported): Reported {
