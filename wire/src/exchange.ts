@@ -9,11 +9,12 @@ import { OutboundRefused } from './refused.ts'
  */
 
 /** Answers that have no body, whatever the server sent. */
-const bodiless = new Set([101, 103, 204, 205, 304])
+const bodiless = new Set([204, 205, 304])
 
 /**
  * @param cap largest answer in bytes, counted after decompression; a longer one fails while it is read
- * Rejects with the signal's reason, or with a `TypeError` whose cause says what went wrong.
+ * Rejects with the signal's reason, with `OutboundRefused` for what is no answer, or with a `TypeError` whose cause says what
+ * went wrong.
  */
 export async function exchange(dispatcher: Dispatcher, url: URL, init: RequestInit, cap: number): Promise<Response> {
   const signal = init.signal ?? null
@@ -29,9 +30,13 @@ export async function exchange(dispatcher: Dispatcher, url: URL, init: RequestIn
   }
   const failed = (message: string) => (cause: unknown) => {
     if (signal?.aborted) throw signal.reason
-    throw new TypeError(message, { cause })
+    throw notHttp(cause) ?? new TypeError(message, { cause })
   }
   const { statusCode: status, headers, body } = await dispatcher.request(asked).catch(failed('fetch failed'))
+  if (status < 200 || status > 599) {
+    body.on('error', () => undefined).destroy()
+    throw new OutboundRefused('not_http', `the answer has the status ${status}, which HTTP does not know`)
+  }
   const fields = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     [value ?? []].flat().map((one) => [name, one]),
   )
@@ -43,6 +48,16 @@ export async function exchange(dispatcher: Dispatcher, url: URL, init: RequestIn
     status,
     headers: fields,
   })
+}
+
+/** What the library says of such answers is written for its authors: an assertion that failed, a word of its parser. */
+function notHttp(cause: unknown): OutboundRefused | undefined {
+  if (!(cause instanceof Error)) return undefined
+  const code = 'code' in cause ? String(cause.code) : ''
+  const isOdd = code === 'ERR_ASSERTION' || /^bad (upgrade|response)$/.test(cause.message)
+  if (!isOdd && cause.name !== 'HTTPParserError') return undefined
+  const why = isOdd ? '' : (/ \(.+\)$/.exec(cause.message)?.[0] ?? '')
+  return new OutboundRefused('not_http', `the answer is not HTTP${why}`)
 }
 
 const decoders = {

@@ -100,7 +100,6 @@ const hosts = [
   '[4000::1]',
   '[2600::5efe:7f00:1]',
   '[0:0:0:0:0:ffff:0a00:0001]',
-  'localhost',
   'LOCALHOST.',
   'a.localhost',
 ]

@@ -82,6 +82,9 @@ function read(error: unknown, now: number): Failure {
   }
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))
     return { status: null, text: 'The provider sent an event that cannot be read.', retryAfterMs: null }
+  // The way out has its own words for an address that it does not dial and for an answer that is none.
+  if (error instanceof Error && error.name === 'OutboundRefused')
+    return { status: null, text: `The provider cannot be used: ${error.message}.`, retryAfterMs: null }
   if (error instanceof Error) return { status: null, text: reasons(error), retryAfterMs: null }
   return { status: null, text: words(error).join(' — ') || String(error), retryAfterMs: null }
 }
@@ -91,7 +94,9 @@ function reasons(error: Error): string {
   const said: string[] = []
   for (let at: unknown = error; at instanceof Error && said.length < 5; at = at.cause) {
     const code = 'code' in at && typeof at.code === 'string' ? ` (${at.code})` : ''
-    if (!said.includes(at.message + code)) said.push(at.message + code)
+    const last = said.at(-1)
+    if (last?.endsWith(at.message)) said.splice(-1, 1, last + code)
+    else if (!said.includes(at.message + code)) said.push(at.message + code)
   }
   return said.join(': ')
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createSocketServer, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { testModel } from '@parley/contract/models'
 import { updateSettings } from '@parley/contract/settings'
+import { oddAnswers } from '@parley/wire/odd-answers.fixture'
 import { openScriptedLlm } from '../../../tests/tools/scripted-llm.ts'
 import { openTestServer } from '../testing.ts'
 
@@ -28,6 +29,22 @@ test('a model is tried as it would be stored; what is wrong with it is said, and
   const keyless = await ada(testModel, { body: { llm_model: 'openai/gpt-5' } })
   assert.deepEqual([keyless.ok, keyless.code], [false, 'auth'])
   assert.match(keyless.detail ?? '', /API key/)
+})
+
+test('what answers at the address and is no provider is told of in a sentence', async () => {
+  await using odd = createSocketServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.end(oddAnswers['/status'] ?? ''))
+  }).listen(0, '127.0.0.1')
+  await once(odd, 'listening')
+  const host = `127.0.0.1:${(odd.address() as AddressInfo).port}`
+  await using server = await openTestServer({ privateHosts: [host] })
+  const ada = await server.as('ada')
+  const tried = await ada(testModel, { body: { llm_model, llm_base_url: `http://${host}/v1`, llm_api_key: 'sk-any' } })
+  assert.deepEqual(
+    [tried.ok, tried.code, tried.detail],
+    [false, 'transient', 'The provider cannot be used: the answer is not HTTP.'],
+  )
 })
 
 test('a stored key is tried at the address it was given for, and at no other', async () => {

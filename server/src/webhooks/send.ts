@@ -84,6 +84,8 @@ function retryAfterMs(headers: { get(name: string): string | null }, clock: Cloc
 }
 
 function why(error: unknown): string {
+  if (error instanceof OutboundRefused && error.reason === 'not_http')
+    return `The address did not answer: ${error.message}.`
   if (error instanceof OutboundRefused) return `The address was not called: ${error.message}.`
   if ((error as Error | null)?.name === 'TimeoutError') return 'The address did not answer within 15 s.'
   const cause = (error as { cause?: { code?: unknown } } | null)?.cause?.code
