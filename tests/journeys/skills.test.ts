@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { begin, observations, ofKind, openHouse, rest, runs, say, says, until } from '../tools/house.ts'
+import { scales } from '../tools/scales.ts'
 
 /* What joins the agent: skills of the repository, plugins from behind a token, and MCP servers that run in the sandbox. */
-
-const server = `
-const answers = {
-  initialize: (p) => ({ protocolVersion: p.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 't', version: '1' } }),
-  'tools/list': () => ({ tools: [{ name: 'weigh', description: 'Weighs.', inputSchema: { type: 'object', properties: { what: { type: 'string' } } } }] }),
-  'tools/call': ({ arguments: { what } }) => ({ content: [{ type: 'text', text: what + ' weighs 3 kg for ' + process.env.WHO }] }),
-}
-require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
-  if (answers[method]) process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method](params) }) + '\\n')
-})`
 
 const house = await openHouse({
   repositories: {
@@ -35,7 +25,7 @@ const house = await openHouse({
         'kit/skills/weighing.md': '---\ntriggers: [weigh]\n---\nWeigh twice.\n',
         'kit/.mcp.json':
           '{"mcpServers":{"scales":{"command":"node","args":["${PLUGIN_ROOT}/server.js"],"env":{"WHO":"${WHO}"}}}}',
-        'kit/server.js': server,
+        'kit/server.js': scales,
       },
     },
     'acme/.agents': {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { begin, eventsOf, observations, ofKind, openHouse, rest, runs, says, until } from '../tools/house.ts'
+import { scales } from '../tools/scales.ts'
 
 /* Agents that work for another one: side by side, within its budget and its policies, and stopped with it. */
 
@@ -46,6 +47,8 @@ const house = await openHouse({
     judge: { turns: [{ text: 'It is good.' }] },
     bound: { turns: [delegates({ task: '[[script:warden]] Watch.', agent: 'warden' }), { text: 'Watched.' }] },
     warden: { turns: [{ tools: [{ name: 'glob', args: { pattern: '*' } }] }, { text: 'Too late.' }] },
+    equipped: { turns: [delegates({ task: '[[script:grocer]] Weigh it.', agent: 'grocer' }), { text: 'Sold.' }] },
+    grocer: { turns: [{ tools: [{ name: 'weigh', args: { what: 'Tea' } }] }, { text: 'Three.' }] },
     deepest: { turns: [{ tools: [{ name: 'glob', args: { pattern: '*' } }] }, { text: 'I looked.' }] },
   },
   repositories: {
@@ -55,6 +58,14 @@ const house = await openHouse({
         '.agents/agents/warden.md':
           '---\ndescription: Watches.\ntools: Glob, Grep, Bash\ndisallowedTools: Bash\npermissionMode: always_confirm\nmaxTurns: 1\nskills: watching\nmcpServers: [docs]\n---\nBe awake.\n',
         '.agents/skills/watching.md': '---\nname: watching\ntriggers: [tower]\n---\nFrom the tower.\n',
+      },
+    },
+    'acme/market': {
+      members: { ada: 'write' },
+      files: {
+        '.agents/agents/grocer.md':
+          '---\ndescription: Sells.\nmcpServers:\n  scales: { command: node, args: [scales.js], env: { WHO: "${TILL}" } }\n  shop: { url: "https://shop.example/mcp" }\n---\nBe honest.\n',
+        'scales.js': scales,
       },
     },
     'acme/court': {
@@ -240,4 +251,21 @@ test('a definition bounds its sub-agent: fewer tools, fewer steps, a question be
   assert.match(warden, /<skill name=\\"watching\\"[\s\S]+From the tower\./)
   const notice = ofKind(events, 'NoticeEvent').find((event) => event['code'] === 'skills_skipped')
   assert.match(String(notice?.['detail']), /warden\.md: mcp_servers has no effect/)
+})
+
+test('a definition brings an MCP server for its sub-agent alone, a program in the sandbox that gets no secrets', async () => {
+  await llm.clear()
+  const secrets = { TILL: 'what-is-in-the-till' }
+  const id = await begin(ada, says('[[script:equipped]] Go.', { selected_repository: 'acme/market', secrets }))
+  const { status, events } = await rest(ada, id)
+  assert.equal(status, 'finished')
+  const [child = ''] = await children(id)
+  assert.match(observations(await eventsOf(ada, child))[0] ?? '', /Tea weighs 3 kg for \$\{TILL\}/)
+  const bodies = await Promise.all((await llm.log()).requests.map(({ n }) => llm.body(n)))
+  const [parent = '', grocer = ''] = ['equipped', 'grocer'].map((script) =>
+    bodies.find((body) => body.includes(`[[script:${script}]]`)),
+  )
+  assert.deepEqual([toolsOf(parent).includes('weigh'), toolsOf(grocer).includes('weigh')], [false, true])
+  const notice = ofKind(events, 'NoticeEvent').find((event) => event['code'] === 'skills_skipped')
+  assert.match(String(notice?.['detail']), /grocer\.md: mcp_servers has no effect for shop/)
 })

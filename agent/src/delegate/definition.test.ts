@@ -75,10 +75,7 @@ test('what bounds a sub-agent is read in the spelling of other makers too', () =
 
 test('a field without an effect here is told of, and one that cannot be read refuses the file', () => {
   const told = (head: string) => parsed(`---\n${head}\n---\nDo.`).problems.join('\n')
-  assert.match(
-    told('mcpServers: [docs]'),
-    /^\/w\/file\.md: mcp_servers has no effect: it has the MCP servers of its parent/,
-  )
+  assert.match(told('mcpServers: [docs]'), /^\/w\/file\.md: mcp_servers has no effect for docs: it has the servers of/)
   assert.match(told('profile_store_dir: /x'), /profile_store_dir has no effect/)
   assert.match(told('memory: project\nisolation: worktree'), /fields without effect: memory, isolation/)
   assert.match(told('permissionMode: bypassPermissions'), /permission_mode has no effect: it asks where its parent/)
@@ -88,8 +85,29 @@ test('a field without an effect here is told of, and one that cannot be read ref
     'permission_mode: alway_confirm',
     'hooks: { Stopp: [] }',
     'condenser: { kind: x }',
+    'mcp_servers: { a: { comand: x } }',
+    'mcp_servers: all',
+    `mcp_servers: { ${[1, 2, 3, 4, 5, 6].map((n) => `a${n}: { command: x }`).join(', ')} }`,
   ])
     assert.equal(parsed(`---\n${head}\n---\nDo.`).definition, null, head)
+})
+
+test('programs of a definition are started as they stand there, and addresses are not called', () => {
+  const head = [
+    'tools: [weigh]',
+    'mcpServers:',
+    '  - docs',
+    '  - scales: { command: node, args: [s.js], env: { WHO: "${TOKEN}" } }',
+    '    off: { command: x, disabled: true }',
+    '  - shop: { url: "https://shop.example" }',
+  ].join('\n')
+  const { definition, problems } = parsed(`---\n${head}\n---\nDo.`)
+  const program = { kind: 'stdio', command: 'node', args: ['s.js'], cwd: null, timeoutMs: 300_000, bare: true }
+  assert.deepEqual(definition?.servers, { scales: { ...program, env: { WHO: '${TOKEN}' } } })
+  assert.deepEqual([problems.length, problems[0]?.includes('no effect for docs, shop:')], [1, true])
+  const plans = parsed(`---\n${head}\npermissionMode: plan\n---\nDo.`)
+  assert.equal(plans.definition?.servers, undefined)
+  assert.match(plans.problems.join(), /whoever only plans starts no program/)
 })
 
 test('a sub-agent that only plans has of its tools those that read', () => {

@@ -1,4 +1,5 @@
 import type { HookConfig } from '@parley/contract/hook-config'
+import type { McpServer } from '../mcp/config.ts'
 import { inside, skillText } from '../skills/activate.ts'
 import { splitFrontMatter } from '../skills/parse.ts'
 import { type Skill, skillType } from '../skills/skill.ts'
@@ -19,6 +20,8 @@ export interface AgentDefinition {
   model: string | null
   /** Absolute path of its file in the sandbox. */
   source: string
+  /** Programs that are started for it beside the MCP servers of its parent. */
+  servers?: Record<string, McpServer>
   /** The rest is absent where nothing is said, and in definitions that were read by an older version. */
   bounds?: AgentBounds
 }
@@ -64,11 +67,14 @@ export function parseAgent(
   const read = readHead(parts.head)
   if (typeof read === 'string') return refused(read)
   const { head, idle } = read
-  const own = head.name ?? name
-  if (own in agentKinds) return refused(`${own} is the name of a built-in sub-agent`)
+  const called = head.name ?? name
+  if (called in agentKinds) return refused(`${called} is the name of a built-in sub-agent`)
   const tools = named(head.tools)
   const disallowed = named(head.disallowed_tools)
-  const unknown = servers ? [] : [...tools, ...disallowed].filter(({ known }) => !known).map(({ name }) => name)
+  const own = head.permission_mode === 'plan' ? {} : (head.mcp_servers?.programs ?? {})
+  const hasOwn = Object.keys(own).length > 0
+  const unknown =
+    servers || hasOwn ? [] : [...tools, ...disallowed].filter(({ known }) => !known).map(({ name }) => name)
   const profile = head.model && head.model !== 'inherit' ? head.model : null
   const problems = [
     ...(unknown.length > 0 ? [`no such tools: ${unknown.join(', ')}; it works without`] : []),
@@ -79,13 +85,14 @@ export function parseAgent(
   ]
   const bounds = boundsOf(head, spellings(disallowed))
   const definition = {
-    name: own,
+    name: called,
     description: (head.description ?? '').trim().slice(0, longestDescription),
     prompt: parts.body.trim().slice(0, longestPrompt),
     // A list that was given and names nothing we have is no reason to give everything.
     tools: toolsOf(head, spellings(tools)),
     model: profile !== null && profiles.includes(profile) ? profile : null,
     source: path,
+    ...(hasOwn ? { servers: own } : {}),
     ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
   }
   return { definition, problems: problems.map((problem) => `${path}: ${problem}`) }

@@ -1,6 +1,7 @@
 import { HookConfigInput } from '@parley/contract/hook-config'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { OwnServers } from './own-servers.ts'
 
 /*
  * The head of a definition. A field that we know and cannot read refuses the whole file: a limit that is misspelt must not
@@ -39,6 +40,7 @@ const FrontMatter = z.object({
     .preprocess((mode) => (typeof mode === 'string' ? snake(mode) : mode), z.enum(permissionModes))
     .nullish(),
   hooks: HookConfigInput.nullish(),
+  mcp_servers: OwnServers.nullish(),
   condenser: z
     .looseObject({
       kind: z.enum(['NoOpCondenser', 'LLMSummarizingCondenser']).default('LLMSummarizingCondenser'),
@@ -62,7 +64,6 @@ const forPeople = ['author', 'color', 'license', 'metadata', 'version']
 
 /** What a field that has no effect here asks for in vain. */
 const without: Readonly<Record<string, string>> = {
-  mcp_servers: 'it has the MCP servers of its parent; `tools` can name tools of theirs',
   profile_store_dir: 'profiles are in the settings',
 }
 
@@ -94,16 +95,25 @@ export function readHead(text: string): { head: FrontMatter; idle: string[] } | 
 const mostNamed = 10
 const longestName = 40
 
-function idleIn(given: object, { condenser, permission_mode: mode }: FrontMatter): string[] {
+function idleIn(given: object, { condenser, permission_mode: mode, mcp_servers: servers }: FrontMatter): string[] {
   const names = Object.keys(given).filter((name) => !(name in FrontMatter.shape) && !forPeople.includes(name))
-  const unknown = names.filter((name) => without[name] === undefined).map((name) => name.slice(0, longestName))
+  const unknown = names.filter((name) => without[name] === undefined)
   const condensing = Object.keys(condenser ?? {}).filter((name) => name !== 'kind' && name !== 'max_size')
   return [
     ...names.flatMap((name) => (without[name] === undefined ? [] : `${name} has no effect: ${without[name]}`)),
-    ...(unknown.length === 0 ? [] : [`fields without effect: ${unknown.slice(0, mostNamed).join(', ')}`]),
+    ...(unknown.length === 0 ? [] : [`fields without effect: ${short(unknown)}`]),
     ...(condensing.length === 0 ? [] : [`of condenser only kind and max_size have an effect`]),
+    ...(servers && mode === 'plan' ? ['mcp_servers has no effect: whoever only plans starts no program'] : []),
+    ...(servers && servers.idle.length > 0 ? [`mcp_servers has no effect for ${short(servers.idle)}: ${whyIdle}`] : []),
     ...(mode && weaker.includes(mode) ? ['permission_mode has no effect: it asks where its parent would ask'] : []),
   ]
 }
+
+const whyIdle = 'it has the servers of its parent, and only programs are started for it'
+const short = (names: string[]): string =>
+  names
+    .slice(0, mostNamed)
+    .map((name) => name.slice(0, longestName))
+    .join(', ')
 
 const weaker: readonly string[] = ['never_confirm', 'accept_edits', 'bypass_permissions', 'dont_ask']

@@ -10,6 +10,8 @@ export type McpServer =
       env: Record<string, string>
       cwd: string | null
       timeoutMs: number
+      /** Its texts stay as they are: no secret is filled in. */
+      bare?: boolean
     }
   | { kind: 'http' | 'sse'; url: string; headers: Record<string, string>; timeoutMs: number }
 

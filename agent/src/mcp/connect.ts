@@ -35,8 +35,8 @@ const closeMs = 2_000
 
 /** Connects and lists the tools. Rejects with the reason in words, and leaves nothing running, when it fails or the signal comes. */
 export async function connect(server: McpServer, place: McpPlace, signal: AbortSignal): Promise<Connection> {
-  const values = await place.secretsFor(JSON.stringify(server))
-  const ready = filled(server, values)
+  const isBare = server.kind === 'stdio' && server.bare === true
+  const ready = isBare ? server : filled(server, await place.secretsFor(JSON.stringify(server)))
   const { transport, complaint } = await transportOf(ready, place, signal)
   const client = new Client({ name: 'parley', version: '1' }, { capabilities: {} })
   const connection: Connection = { client, tools: [], closed: false, stale: false, close: () => closed(client) }

@@ -36,6 +36,8 @@ export interface ConversationConfig {
   plugins: PinnedPlugin[]
   /** Servers that plugins bring; those of the settings are sealed. */
   plugin_servers: Record<string, McpServer>
+  /** Of the definition of a sub-agent and of those above it. */
+  own_servers?: Record<string, McpServer>
   hook_config: HookConfig | null
   /** Absent in conversations that were started without. */
   critic?: Critic | null

@@ -51,6 +51,16 @@ test('a sub-agent asks for what its definition says and always where its parent 
   assert.equal(asks(careful, 'LOW'), 'ask', 'its parent asks for everything')
 })
 
+test('a server of a definition stands beside those of the parent, and goes on to the sub-agents of its sub-agent', () => {
+  const program = { kind: 'stdio' as const, command: 'x', args: [], env: {}, cwd: null, timeoutMs: 1, bare: true }
+  const parent = described({})
+  parent.agents = parent.agents?.map((agent) => ({ ...agent, servers: { scales: program } })) ?? []
+  const one = childConfig(parent, { agent: 'one', budget: null })
+  const two = childConfig(one, { agent: 'general', budget: null })
+  assert.deepEqual([one.own_servers, two.own_servers], [{ scales: program }, { scales: program }])
+  assert.equal(parent.own_servers, undefined)
+})
+
 test('what a definition takes away stays away from the sub-agents of its sub-agent', () => {
   const one = childOf({ disallowed_tools: ['terminal'], permission_mode: 'always_confirm' })
   const two = childConfig(one, { agent: 'general', budget: null })

@@ -6,7 +6,10 @@ import { mergedHooks } from '@parley/agent/plugins/merge'
 import { childText } from '@parley/agent/prompts/child'
 import type { ConversationConfig } from '../config.ts'
 
-/** What a sub-agent works with: what its parent has, less what its kind or its definition takes away. Never more. */
+/**
+ * What a sub-agent works with: what its parent has, less what its kind or its definition takes away. Never more, but for
+ * programs in the sandbox that its definition brings as MCP servers.
+ */
 export function childConfig(
   config: ConversationConfig,
   { agent, budget }: Pick<ChildTask, 'agent' | 'budget'>,
@@ -22,6 +25,7 @@ export function childConfig(
     max_budget_per_run: most,
     tools: kind === null ? (config.tools ?? null) : kind.filter((tool) => config.tools?.includes(tool) ?? true),
     role: roleOf(definition, config),
+    own_servers: { ...config.own_servers, ...definition?.servers },
     profile: definition?.model ?? config.profile ?? null,
     ...bounded(config, bounds),
   }

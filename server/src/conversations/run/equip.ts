@@ -27,7 +27,9 @@ export interface Equipment {
 
 /** Null when the conversation has none. */
 export function mcpServersOf({ config, sealed }: Equipment, place: McpPlace): McpServers | null {
-  const servers: Record<string, McpServer> = { ...settingsServers(sealed.mcp_config), ...config.plugin_servers }
+  // What the user has chosen keeps its name: a file of a repository does not stand in for it.
+  const chosen = { ...settingsServers(sealed.mcp_config), ...config.plugin_servers }
+  const servers: Record<string, McpServer> = { ...config.own_servers, ...chosen }
   return Object.keys(servers).length === 0 ? null : openMcpServers(servers, place)
 }
 
