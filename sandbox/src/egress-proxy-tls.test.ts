@@ -42,7 +42,7 @@ async function ask(url: string, ca?: string) {
   }
   const proxy = egressProxy({ gate, dial, log: () => undefined, ...(ca !== undefined && { ca }) })
   const socketPath = join(folder, 's')
-  await proxy.listen('sandbox-1', socketPath)
+  await proxy.listen(() => 'sandbox-1', socketPath)
   try {
     const answer = await new Promise<IncomingMessage>((resolve, reject) =>
       request({ socketPath, path: url, setHost: false }).on('response', resolve).on('error', reject).end(),

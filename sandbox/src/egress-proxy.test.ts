@@ -34,7 +34,7 @@ async function openProxy(decide: (out: Outgoing) => Verdict | Promise<Verdict>, 
   const gate = { decide: async (out: Outgoing) => (asked.push(out), decide(out)) }
   const proxy = egressProxy({ gate, dial, log: () => undefined, ...(idleMs !== undefined && { idleMs }) })
   const socketPath = join(folder, 's')
-  await proxy.listen('sandbox-1', socketPath)
+  await proxy.listen(() => 'sandbox-1', socketPath)
   return {
     asked,
     socketPath,

@@ -30,8 +30,8 @@ export interface Way {
 
 export interface EgressProxy {
   open(sandboxId: string): Way
-  /** Listens for one sandbox, which finds beside the socket whom to trust (`trustFiles`). Resolves with what closes the socket and every connection on it. */
-  listen(sandboxId: string, socketPath: string): Promise<() => Promise<void>>
+  /** Listens for one sandbox (`whose`: its id, asked at each request), which finds beside the socket whom to trust (`trustFiles`). Resolves with what closes the socket and every connection on it. */
+  listen(whose: () => string, socketPath: string): Promise<() => Promise<void>>
   close(): Promise<void>
 }
 
@@ -52,15 +52,16 @@ interface Parts {
 
 /** The way out of one sandbox. */
 interface Line extends Parts {
-  sandboxId: string
+  /** The id of the sandbox. */
+  whose: () => string
   authority: Authority
 }
 
 export function egressProxy(parts: Parts): EgressProxy {
   const all = new Set<() => Promise<void>>()
-  const begin = (sandboxId: string) => {
-    const authority = openAuthority(`Parley, for the sandbox ${sandboxId}`)
-    const server = serverFor({ ...parts, sandboxId, authority })
+  const begin = (whose: () => string) => {
+    const authority = openAuthority('Parley, for one sandbox')
+    const server = serverFor({ ...parts, whose, authority })
     const close = closer(server, () => all.delete(close))
     all.add(close)
     const trust = { own: authority.certificate, all: `${trustedByMachine()}\n${authority.certificate}` }
@@ -68,11 +69,11 @@ export function egressProxy(parts: Parts): EgressProxy {
   }
   return {
     open(sandboxId) {
-      const { server, trust, close } = begin(sandboxId)
+      const { server, trust, close } = begin(() => sandboxId)
       return { trust, close, take: (connection) => void server.emit('connection', connection) }
     },
-    async listen(sandboxId, socketPath) {
-      const { server, trust, close } = begin(sandboxId)
+    async listen(whose, socketPath) {
+      const { server, trust, close } = begin(whose)
       for (const which of ['own', 'all'] as const)
         await writeFile(join(dirname(socketPath), trustFiles[which]), trust[which], { mode: 0o644 })
       await rm(socketPath, { force: true })
@@ -136,7 +137,7 @@ async function forward(line: Line, request: IncomingMessage, response: ServerRes
   const url = absolute(`${target}${request.url}`)
   if (url === undefined) return refuse(response, 400, 'this is a proxy: ask for a whole URL such as http://host/path')
   const out: Outgoing = {
-    sandboxId: line.sandboxId,
+    sandboxId: line.whose(),
     scheme: url.protocol === 'https:' ? 'https' : 'http',
     host: bare(url.hostname),
     port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
@@ -157,7 +158,7 @@ async function forward(line: Line, request: IncomingMessage, response: ServerRes
     const socket = await dial(line, onward, gone.signal)
     send(request, response, socket, onward, headers, line.idleMs ?? defaultIdleMs)
   } catch (error) {
-    line.log(`egress ${line.sandboxId}: ${out.host}:${port}: ${String(error)}`)
+    line.log(`egress ${line.whose()}: ${out.host}:${port}: ${String(error)}`)
     refuse(response, 502, `${out.host}:${port} could not be reached: ${reasonOf(error)}`)
   }
 }
@@ -199,7 +200,7 @@ async function tunnel(line: Line, request: IncomingMessage, client: Duplex, head
   const target = absolute(`http://${request.url ?? ''}`)
   const port = Number(/:(\d{1,5})$/.exec(request.url ?? '')?.[1])
   if (target === undefined || !(port > 0 && port < 65_536)) return refuseTunnel(client, 400, 'CONNECT needs host:port')
-  const { sandboxId } = line
+  const sandboxId = line.whose()
   const out: Outgoing = { sandboxId, scheme: 'https', host: bare(target.hostname), port, method: null, path: null }
   const verdict = await decide(line, out)
   if (!verdict.allow) return refuseTunnel(client, 403, refusalText(out, verdict.reason))

@@ -97,7 +97,7 @@ function dockerEngine(options: DockerDriverOptions, adopt: Adopt): Engine {
     const { id, limits } = meta.spec
     const sockets = join(runtimeDir, id)
     await mkdir(sockets, { recursive: true, mode: 0o755 })
-    const closeEgress = await proxy.listen(id, join(sockets, 'egress.sock'))
+    const closeEgress = await proxy.listen(() => id, join(sockets, 'egress.sock'))
     const disk = watchDisk({
       disk: diskOf(writableFolders(folderOf(id))),
       limit: limits.disk,

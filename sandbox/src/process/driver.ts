@@ -16,9 +16,9 @@ import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
 import { isSandboxId } from '../inside.ts'
 import { keepSpares, type Kept, sparePrefix } from '../spares.ts'
-import { openCgroups, type Cgroups, type SandboxGroup } from './cgroup.ts'
+import { openCgroups, type Cgroups } from './cgroup.ts'
 import { doctor } from './doctor.ts'
-import { hostEtc, hostRoot, makeFolders } from './folders.ts'
+import { describe, hostEtc, hostRoot, makeFolders } from './folders.ts'
 import { type ForkServer, forkServer } from './fork-server.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
 
@@ -38,7 +38,9 @@ interface Raised {
   name: string
   meta: Meta
   sandbox: RunningSandbox
-  group: SandboxGroup | undefined
+  /** Whose requests come out of it. */
+  tenant: { id: string }
+  closeEgress: () => Promise<void>
 }
 
 export function processDriver(options: ProcessDriverOptions): Driver {
@@ -66,12 +68,17 @@ function processEngine(options: ProcessDriverOptions): Engine {
     folders.catch(() => undefined) // heard of below
     await mkdir(runtime, { recursive: true, mode: 0o755 })
     const group = await cgroups?.open(name, spec.limits)
+    let sandbox: RunningSandbox | undefined
     try {
       await folders
       const walls = { shared, ...root }
       const opening = { meta, spare: name.startsWith(sparePrefix), folder, runtime, walls, group, forks, signal }
-      return { name, meta, group, sandbox: await openSandbox(opening) }
+      sandbox = await openSandbox(opening)
+      const tenant = { id: name }
+      const closeEgress = await proxy.listen(() => tenant.id, join(runtime, 'egress.sock'))
+      return { name, meta, sandbox, tenant, closeEgress }
     } catch (error) {
+      await sandbox?.close()
       await group?.remove()
       throw error
     }
@@ -83,10 +90,15 @@ function processEngine(options: ProcessDriverOptions): Engine {
     await rm(join(runtimeDir, name), { recursive: true, force: true })
   }
 
-  const dismiss = async ({ name, sandbox, group }: Raised): Promise<void> => {
+  const lower = async ({ sandbox, closeEgress }: Raised): Promise<void> => {
     await sandbox.close()
-    await group?.remove()
-    await forget(name)
+    await closeEgress()
+    await sandbox.group.remove()
+  }
+
+  const dismiss = async (one: Raised): Promise<void> => {
+    await lower(one)
+    await forget(one.name)
   }
 
   const spares = keepSpares<Raised>({
@@ -107,11 +119,11 @@ function processEngine(options: ProcessDriverOptions): Engine {
   const takeOver = async (spare: Raised, spec: SandboxSpec): Promise<Raised> => {
     const { id } = spec
     const one = { ...spare, name: id, meta: { ...spare.meta, spec } }
-    const { shared } = await prepare()
     try {
       await rename(folderOf(spare.name), folderOf(id))
       await rename(join(runtimeDir, spare.name), join(runtimeDir, id))
-      await makeFolders(folderOf(id), one.meta, shared)
+      await describe(folderOf(id), one.meta)
+      one.tenant.id = id
       one.sandbox.belong(spec)
       return one
     } catch (error) {
@@ -130,15 +142,8 @@ function processEngine(options: ProcessDriverOptions): Engine {
 
   const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<Held> => {
     const { id, limits } = spec
-    const { sandbox, group: held } = await raised(spec, signal)
-    let closeEgress: (() => Promise<void>) | undefined
-    try {
-      closeEgress = await proxy.listen(id, join(runtimeDir, id, 'egress.sock'))
-    } catch (error) {
-      await sandbox.close()
-      await held?.remove()
-      throw error
-    }
+    const one = await raised(spec, signal)
+    const { sandbox } = one
     const disk = watchDisk({
       disk: diskOf(writableFolders(folderOf(id))),
       limit: limits.disk,
@@ -154,9 +159,7 @@ function processEngine(options: ProcessDriverOptions): Engine {
       freeze: (frozen) => group.freeze(frozen),
       async close() {
         disk.close()
-        await sandbox.close()
-        await closeEgress()
-        await group.remove()
+        await lower(one)
       },
     }
   }

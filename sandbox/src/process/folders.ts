@@ -32,8 +32,16 @@ export async function makeFolders(folder: string, meta: Meta, shared: readonly s
   await Promise.all([
     makeTenantFolders(folder, meta.uid),
     ...shared.map((path) => makeTarget(path, join(etc, basename(path)))),
-    ...Object.entries(etcFiles(meta.spec)).map(([name, text]) => writeFile(join(etc, name), text, { mode: 0o644 })),
     mkdir(join(folder, 'run'), { recursive: true }),
+    describe(folder, meta),
+  ])
+}
+
+/** Writes what is different from one tenant to the other, into a folder that is there. */
+export async function describe(folder: string, meta: Meta): Promise<void> {
+  const files = Object.entries(etcFiles(meta.spec))
+  await Promise.all([
+    ...files.map(([name, text]) => writeFile(join(folder, 'etc', name), text, { mode: 0o644 })),
     writeMeta(folder, meta),
   ])
 }

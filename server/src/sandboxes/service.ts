@@ -67,7 +67,10 @@ export function sandboxService(parts: SandboxParts) {
     },
 
     /** Resolves when it can be worked in: starts it, opens it again or resumes it. */
-    ready: open,
+    async ready(id: string, signal: AbortSignal, how: Opening = {}): Promise<Hands> {
+      await open(id, signal, how)
+      return driver.hands(id)
+    },
 
     /** Opens it when it has no process. Rejects with `state_conflict` while it is PAUSED, with `gone` when it is lost. */
     async hands(owner: string, id: string | null, signal: AbortSignal, opening: Opening = {}): Promise<Hands> {

@@ -95,10 +95,12 @@ function registerJobs({ store: conversations, taskRows: store, tasks, ...parts }
     skills: skillStore(database),
     store,
     conversations,
-    tasks,
     limits,
   })
-  jobs.register(startJob, startJobKind({ store, tasks, steps, limits, discard: sandboxes.discard, log }))
+  jobs.register(
+    startJob,
+    startJobKind({ store, tasks, steps, limits, clock: parts.clock, discard: sandboxes.discard, log }),
+  )
   jobs.register(runJob, runJobKind({ ...parts, store: conversations, follow: follow as typeof fetch, log }))
 }
 

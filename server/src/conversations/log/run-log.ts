@@ -49,7 +49,8 @@ export function runLog(parts: RunLogParts): RunLog {
   const own = new Set<string>()
   let readSeq = events.at(-1)?.seq ?? 0
   let lastSeq = readSeq
-  let stirred = true
+  /** There may be events of others after `readSeq`. What came since `events` was read shows with the first append. */
+  let stirred = false
   /** The batch that is being filled, and the newest of all. */
   let next: Batch | undefined
   let last: Batch | undefined

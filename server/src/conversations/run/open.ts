@@ -67,11 +67,15 @@ export interface Opened {
 export async function open(parts: RunParts, job: Job): Promise<Opened | undefined> {
   const row = await parts.store.forWork(job.key)
   if (row === undefined) return undefined
-  if (!(await parts.logs.take(row.id, job.epoch))) throw new Fenced('a newer worker has the conversation')
+  const [taken, sealed, values] = await Promise.all([
+    parts.logs.take(row.id, job.epoch),
+    sealedConfig(parts.seal, row),
+    parts.secrets.values(row.owner_id),
+  ])
+  if (!taken) throw new Fenced('a newer worker has the conversation')
   // Written by us when the conversation was made.
   const config = row.config as ConversationConfig
-  const sealed = await sealedConfig(parts.seal, row)
-  const secrets = secretsOf(await parts.secrets.values(row.owner_id), sealed)
+  const secrets = secretsOf(values, sealed)
   const agent = sealed.agent ?? {}
   const mask = masker([...secrets.said, ...headersOf(secrets), ...keysOf(sealed)])
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })

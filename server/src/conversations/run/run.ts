@@ -54,7 +54,8 @@ async function work(parts: Parts, job: Job): Promise<void> {
   const stop = new AbortController()
   const unwatch = watch(parts, job, opened, stop)
   try {
-    await opened.log.write([statusEvent('running')], { executionStatus: 'running', statusReason: null })
+    // Not waited for: what comes after it is stored after it, and the end of the run waits for all of it.
+    opened.log.write([statusEvent('running')], { executionStatus: 'running', statusReason: null }).catch(() => {})
     const signal = AbortSignal.any([job.signal, stop.signal])
     // Resumed beside the first call of the model. When it cannot be, the first tool that needs it says why.
     if (opened.row.sandbox_id !== null) opened.options.hands(signal).catch(() => {})
@@ -84,9 +85,12 @@ function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): (
     const seen = (await sandboxes.statuses([sandbox])).get(sandbox)
     if (seen === undefined || seen.wanted !== 'running') stop.abort(new Interrupted('The sandbox was paused.'))
   }
-  const beat = async () => {
-    stir()
+  const touch = async () => {
     if (sandbox !== null) await sandboxes.touch(sandbox, busyForMs)
+  }
+  const beat = () => {
+    stir()
+    return touch()
   }
   const quietly = (doing: () => Promise<void>) => () =>
     void doing().catch((error: unknown) =>
@@ -98,7 +102,7 @@ function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): (
   ]
   const timer = setInterval(quietly(beat), busyEveryMs)
   const saver = setInterval(() => void parts.checkpoints.save(job.key), parts.checkpoints.everyMs)
-  quietly(beat)()
+  quietly(touch)()
   return () => {
     clearInterval(timer)
     clearInterval(saver)

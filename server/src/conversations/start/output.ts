@@ -2,7 +2,8 @@ import { type Masker, masker } from '@parley/agent/mask'
 import type { SecretSource } from '@parley/contract/secret-sources'
 import { startOutputKept } from '@parley/contract/start-tasks'
 import type { SecretsService } from '../../secrets/service.ts'
-import type { StartTaskRow, StartTaskStore } from './store.ts'
+import type { Progress } from './progress.ts'
+import type { StartTaskStore } from './store.ts'
 
 /** What a step prints, for whoever watches the start: without secrets, of bounded length, and written down now and then. */
 
@@ -22,7 +23,7 @@ interface Parts {
 /** @param handed secrets that came with the request */
 export async function outputOf(
   { store, secrets }: Parts,
-  { id, owner_id, status }: Pick<StartTaskRow, 'id' | 'owner_id' | 'status'>,
+  { task: { id, owner_id, status }, written }: Pick<Progress, 'task' | 'written'>,
   handed: Readonly<Record<string, SecretSource>>,
 ): Promise<Output> {
   const mask: ReturnType<Masker['stream']> = masker([...(await secrets.values(owner_id)), ...saidIn(handed)]).stream()
@@ -31,7 +32,9 @@ export async function outputOf(
   const write = () => {
     const text = waiting
     waiting = ''
-    if (text !== '') writing = writing.then(() => store.hear(id, status, text)).catch(() => {})
+    // The task is in this status for the database too when it is written.
+    const hear = () => written().then(() => store.hear(id, status, text))
+    if (text !== '') writing = writing.then(hear).catch(() => {})
   }
   const timer = setInterval(write, everyMs)
   const take = (text: string) => {

@@ -48,18 +48,25 @@ export async function clone(hands: Hands, { dir, url, branch, newBranch }: Clone
   throw new StartFailed(`${kind}the repository could not be cloned:\n${lastLines(said.tail)}`)
 }
 
-/**
- * A workspace with a history, so that changes can be told from what was there. Answers whether nothing at all was there, nor
- * in the user's home: then there is nothing to look for either.
- */
-export async function makeWorkspace(hands: Hands, dir: string): Promise<boolean> {
-  const script = `
-mkdir -p -- "$1" && cd -- "$1" || exit 1
-if [ -z "$(ls -A . ~ | grep -v ':$')" ]; then echo empty; fi
-[ -e .git ] || git init -q -b main --template=`
-  const { code, stdout, stderr } = await hands.run({ script, args: [dir] })
+/** `$1` the place. In a sandbox that is new each further process costs more than all of this. */
+const folderScript = `
+[ -d "$1" ] || mkdir -p -- "$1"
+cd -- "$1" || exit 1
+none() { for f in "$1"/* "$1"/.[!.]* "$1"/..?*; do if [ -e "$f" ] || [ -L "$f" ]; then return 1; fi; done; }
+if none . && none ~; then echo empty; fi`
+
+/** Makes the folder. Answers whether nothing is in it, nor in the user's home: then there is nothing to look for either. */
+export async function makeFolder(hands: Hands, dir: string): Promise<boolean> {
+  const { code, stdout, stderr } = await hands.run({ script: folderScript, args: [dir] })
   if (code !== 0) throw new StartFailed(`the workspace could not be made: ${lastLines(stderr)}`)
   return stdout.toString('utf8').trim() === 'empty'
+}
+
+/** A workspace with a history, so that changes can be told from what was there. */
+export async function makeHistory(hands: Hands, dir: string): Promise<void> {
+  const script = 'cd -- "$1" || exit 1; [ -e .git ] || git init -q -b main --template='
+  const { code, stderr } = await hands.run({ script, args: [dir] })
+  if (code !== 0) throw new StartFailed(`the workspace could not be made: ${lastLines(stderr)}`)
 }
 
 /** The commit the work begins from; null in a repository without commits. */

@@ -103,12 +103,6 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       return row
     },
 
-    /** What a status that takes long is about: a detail of it, for whoever watches. */
-    async tell(...said: Parameters<StartTaskStore['tell']>): Promise<void> {
-      await store.tell(...said)
-      wake.tell(startTopic(said[0]))
-    },
-
     async many(owner: string, ids: readonly string[]): Promise<(StartTask | null)[]> {
       const rows = new Map((await store.many(owner, ids)).map((row) => [row.id, row]))
       return ids.map((id) => {
@@ -148,7 +142,8 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
     async cancel(owner: string, id: string): Promise<StartTask> {
       const [row] = await store.many(owner, [id])
       if (row === undefined) throw new Problem('not_found')
-      const ended = await this.pass(id, 'ERROR', { detail: 'Start cancelled.' })
+      const passed = [{ status: 'ERROR' as const, at: clock.now() }]
+      const ended = await this.pass(id, { passed, detail: 'Start cancelled.' })
       if (ended === undefined)
         throw new Problem('state_conflict', `The start is ${row.status}.`, { members: { current_state: row.status } })
       return view(ended)

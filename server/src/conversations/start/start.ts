@@ -1,8 +1,9 @@
 import { Problem } from '@parley/contract/problems'
 import { startEnded, startTaskStatuses } from '@parley/contract/start-tasks'
-import type { Hands } from '@parley/sandbox/driver'
+import type { Clock } from '@parley/store/clock'
 import type { Job, Kind } from '@parley/store/jobs'
 import type { Limits } from '../../limits.ts'
+import { type Progress, progressOf } from './progress.ts'
 import { StartFailed } from './repository.ts'
 import type { StartTasks } from './start-tasks.ts'
 import type { StartTaskRow, StartTaskStore } from './store.ts'
@@ -14,21 +15,15 @@ import type { StartTaskRow, StartTaskStore } from './store.ts'
  */
 
 export type Working = Exclude<StartTaskRow['status'], 'READY' | 'ERROR'>
-/** What this worker has seen on its way; one that takes over looks again. */
-export interface Known {
-  hands?: Promise<Hands>
-  /** The workspace and the home are new: there is nothing in them to look for. */
-  empty?: boolean
-}
-
 /** Does what a status stands for. */
-export type Step = (task: StartTaskRow, signal: AbortSignal, known: Known) => Promise<void>
+export type Step = (progress: Progress, signal: AbortSignal) => Promise<void>
 
 interface Parts {
   store: StartTaskStore
   tasks: StartTasks
   steps: Record<Working, Step>
   limits: Limits
+  clock: Clock
   discard: (sandbox: string) => Promise<void>
   log: (message: string, details?: Record<string, unknown>) => void
 }
@@ -49,31 +44,35 @@ export function startJobKind(parts: Parts): Kind {
 }
 
 async function start(parts: Parts, job: Job): Promise<void> {
-  let task = await parts.store.get(job.key)
-  const known: Known = {}
-  const deadline = AbortSignal.timeout(Math.max(1, Date.parse(task?.deadline_at ?? '') - Date.now() || 1))
-  while (task !== undefined && !startEnded(task.status)) {
-    const status = task.status as Working // the loop's condition
+  const task = await parts.store.get(job.key)
+  if (task === undefined) return
+  const progress = progressOf(parts.tasks, parts.clock, task)
+  const deadline = AbortSignal.timeout(Math.max(1, Date.parse(task.deadline_at) - Date.now() || 1))
+  while (!startEnded(progress.task.status) && !progress.ended()) {
+    const status = progress.task.status as Working // the loop's condition
     try {
-      await inTime(parts, task, known, AbortSignal.any([job.signal, deadline]))
+      await inTime(parts, progress, AbortSignal.any([job.signal, deadline]))
     } catch (error) {
       if (job.signal.aborted) throw job.signal.reason
       if (isPassing(error) && !deadline.aborted) throw error
-      return fail(parts, task, deadline.aborted ? new StartFailed('the whole start took too long') : error)
+      // What could not be written is told by the next write.
+      await progress.written().catch(() => {})
+      return fail(parts, progress.task, deadline.aborted ? new StartFailed('the whole start took too long') : error)
     }
     const next: Working | undefined = working[working.indexOf(status) + 1]
     // The last step ends the task itself, together with the conversation it makes.
     if (next === undefined) return
-    task = (await parts.tasks.pass(task.id, next)) ?? (await parts.store.get(task.id))
+    progress.pass(next)
   }
-  if (task?.status === 'ERROR') await clear(parts, task)
+  const ended = await parts.store.get(task.id)
+  if (ended?.status === 'ERROR') await clear(parts, progress.task)
 }
 
-async function inTime({ steps, limits }: Parts, task: StartTaskRow, known: Known, signal: AbortSignal): Promise<void> {
-  const status = task.status as Working // the caller's condition
+async function inTime({ steps, limits }: Parts, progress: Progress, signal: AbortSignal): Promise<void> {
+  const status = progress.task.status as Working // the caller's condition
   const late = AbortSignal.timeout(limits.start.steps[status])
   try {
-    await steps[status](task, AbortSignal.any([signal, late]), known)
+    await steps[status](progress, AbortSignal.any([signal, late]))
   } catch (error) {
     if (late.aborted && !signal.aborted && !(error instanceof StartFailed))
       throw new StartFailed(`no end after ${Math.round(limits.start.steps[status] / 1_000)} s`, { cause: error })
@@ -86,8 +85,10 @@ async function fail(parts: Parts, task: StartTaskRow, error: unknown): Promise<v
   if (!(error instanceof StartFailed) && !(error instanceof Problem))
     parts.log('A start failed.', { task: task.id, status: task.status, error })
   const detail = why.startsWith('authentication error:') ? why : `${task.status}: ${why}`
-  const ended = await parts.tasks.pass(task.id, 'ERROR', { detail: detail.slice(0, 8_000) })
-  await clear(parts, ended ?? task)
+  const passed = [{ status: 'ERROR' as const, at: parts.clock.now() }]
+  const ended =
+    (await parts.tasks.pass(task.id, { passed, detail: detail.slice(0, 8_000) })) ?? (await parts.store.get(task.id))
+  if (ended?.status === 'ERROR') await clear(parts, task)
 }
 
 async function clear({ discard }: Parts, task: StartTaskRow): Promise<void> {

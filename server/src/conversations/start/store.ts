@@ -19,6 +19,16 @@ export interface StartNotice {
   level: 'info' | 'warning'
 }
 
+/** What is added to a task. */
+export interface TaskChange {
+  /** The statuses it went on to, or something more about the one it is in, in order. */
+  passed?: readonly Passed[]
+  detail?: string
+  sandbox_id?: string
+  made_sandbox?: boolean
+  notices?: readonly StartNotice[]
+}
+
 export interface StartTaskRow {
   id: string
   owner_id: string
@@ -119,34 +129,23 @@ function startTaskRows(database: Database) {
         .limit(1)
         .executeTakeFirst(),
 
-    /** Goes on to a status unless the task has ended. Staying in a status is passing it once. */
-    async pass(
-      id: string,
-      status: StartTaskStatus,
-      change: { detail?: string; sandbox_id?: string; made_sandbox?: boolean; notice?: StartNotice } = {},
-    ): Promise<StartTaskRow | undefined> {
-      // To the millisecond, as it is shown: the log and the row say the same.
-      const at = sql`date_trunc('milliseconds', now())`
-      const passed = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', ${at}))`
+    /** Adds to a task unless it has ended. */
+    async pass(id: string, change: TaskChange): Promise<StartTaskRow | undefined> {
+      const { passed = [], notices = [], detail = null, sandbox_id = null, made_sandbox = null } = change
+      const last = passed.at(-1)
+      // The log and the row say the same.
       const rows = await database.rows(sql<StartTaskRow>`
         update start_task set
-          log = case when status = ${status} then log else log || ${passed} end,
-          status = ${status},
-          detail = coalesce(${change.detail ?? null}, detail),
-          sandbox_id = coalesce(${change.sandbox_id ?? null}::uuid, sandbox_id),
-          made_sandbox = coalesce(${change.made_sandbox ?? null}::bool, made_sandbox),
-          notices = notices || ${JSON.stringify(change.notice === undefined ? [] : [change.notice])}::jsonb,
-          output = case when ${status} = 'READY' then '' else output end,
-          updated_at = ${at}
+          log = log || ${JSON.stringify(passed)}::jsonb,
+          status = coalesce(${last?.status ?? null}, status),
+          detail = coalesce(${detail}, detail),
+          sandbox_id = coalesce(${sandbox_id}::uuid, sandbox_id),
+          made_sandbox = coalesce(${made_sandbox}::bool, made_sandbox),
+          notices = notices || ${JSON.stringify(notices)}::jsonb,
+          output = case when ${last?.status ?? null} = 'READY' then '' else output end,
+          updated_at = coalesce(${last?.at ?? null}::timestamptz, updated_at)
         where id = ${id} and status not in ('READY', 'ERROR') returning *`)
       return rows[0]
-    },
-
-    /** What it is about, while it stays in this status. */
-    async tell(id: string, status: StartTaskStatus, detail: string): Promise<void> {
-      const told = sql`jsonb_build_array(jsonb_build_object('status', ${status}::text, 'at', date_trunc('milliseconds', now()), 'detail', ${detail}::text))`
-      await sql`update start_task set log = log || ${told}, updated_at = date_trunc('milliseconds', now())
-        where id = ${id} and status = ${status}`.execute(db)
     },
 
     /** Something more that this step has printed; the end of it is kept. */
