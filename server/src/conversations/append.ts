@@ -39,14 +39,19 @@ export function appender({ database, logs, jobs, wake, clock, sandboxes }: Appen
     if (once !== undefined && known !== undefined) return { id: once, seq: known }
     const row = newRow(event, once ?? clock.id(), clock.now())
     const affinity = wants ? await sandboxes.keeper(conversation.sandbox_id) : null
-    const revives = wants || event.kind === 'MessageEvent' ? revived : []
-    const base = await database.transaction(async (tx) => {
-      // The job before the head, as the end of a run does: else the two could wait for each other.
-      if (wants) await jobs.spawn(tx, { kind: runJob, key: id, input: null, affinity })
-      const before = await logStore(tx).append(id, [row], { wants, revives })
+    const spoken = event.kind === 'MessageEvent'
+    const how = { wants, revives: wants || spoken ? revived : [], moves: spoken }
+    const write = async (rows: Pick<LogStore, 'append'>) => {
+      const before = await rows.append(id, [row], how)
       if (before === undefined) throw new Problem('not_found')
       return before
-    })
+    }
+    const spawned = async (tx: Database) => {
+      // The job before the head, as the end of a run does: else the two could wait for each other.
+      await jobs.spawn(tx, { kind: runJob, key: id, input: null, affinity })
+      return write(logStore(tx))
+    }
+    const base = wants ? await database.transaction(spawned) : await write(logs)
     wake.tell(inboxTopic(id))
     wake.tell(eventsTopic(id))
     return { id: row.id, seq: base + 1 }

@@ -170,8 +170,10 @@ export function conversationService(parts: ConversationParts) {
       allowed(row, 'message')
       const said = { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content }, run } as const
       const [status, told] = await Promise.all([reachable(row), skills.told(id, said)])
-      const stored = await append(row, told, run, once)
-      await Promise.all([store.moved(id), row.sandbox_id === null ? null : sandboxes.touch(row.sandbox_id)])
+      const [stored] = await Promise.all([
+        append(row, told, run, once),
+        row.sandbox_id === null ? null : sandboxes.touch(row.sandbox_id),
+      ])
       const note = status === 'PAUSED' && run ? 'The sandbox is resumed for it.' : null
       return { success: true as const, event_id: stored.id, seq: stored.seq, sandbox_status: status, message: note }
     },

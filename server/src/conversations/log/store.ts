@@ -106,13 +106,13 @@ export function logStore(database: Database) {
     appendMany,
 
     /**
-     * From outside the run. `wants` asks for a run; `revives` are the statuses that become idle by it. Undefined when
-     * there is no such conversation. An id that is there already is left as it is and its seq answered.
+     * From outside the run. `wants` asks for a run; `revives` are the statuses that become idle by it; `moves`: it counts as
+     * news of the conversation. Undefined when there is no such conversation.
      */
     async append(
       conversation: string,
       events: readonly NewEventRow[],
-      { wants, revives }: { wants: boolean; revives: readonly string[] },
+      { wants, revives, moves = false }: { wants: boolean; revives: readonly string[]; moves?: boolean },
     ): Promise<number | undefined> {
       const done = await sql<{ base: number }>`
         with head as (
@@ -125,7 +125,9 @@ export function logStore(database: Database) {
           returning last_seq - ${events.length} as base),
         added as (
           insert into event (conversation_id, seq, id, kind, source, at, body)
-          select ${conversation}, head.base + e.n, e.id, e.kind, e.source, e.at, e.body from head, ${columns(events)})
+          select ${conversation}, head.base + e.n, e.id, e.kind, e.source, e.at, e.body from head, ${columns(events)}),
+        -- After the head, as a deletion does: else the two could wait for each other.
+        moved as (update conversation set updated_at = now() from head where ${moves}::bool and id = ${conversation})
         select base from head`.execute(db)
       return done.rows[0]?.base
     },

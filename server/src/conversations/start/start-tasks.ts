@@ -63,7 +63,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       const sealed =
         secrets === null ? null : await seal.close(owner, `start_task.sealed.${id}`, JSON.stringify(secrets))
       return store.transaction(async (rows, tx) => {
-        const fresh = await rows.insert({
+        const row = await rows.insert({
           id,
           owner_id: owner,
           request,
@@ -74,10 +74,8 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
           created_at: now,
           deadline_at: new Date(clock.millis() + deadlineMs).toISOString(),
         })
-        if (!fresh) return undefined
+        if (row === undefined) return undefined
         await jobs.spawn(tx, { kind: startJob, key: id, input: null })
-        const row = await rows.get(id)
-        if (row === undefined) throw new Error('the task is not there after its insert')
         return view(row)
       })
     },

@@ -84,14 +84,14 @@ function startTaskRows(database: Database) {
     and (${filters.created_at__lt ?? null}::timestamptz is null or created_at < ${filters.created_at__lt ?? null})`
 
   return {
-    /** False when a start of this conversation is under way or has succeeded. */
-    async insert(
+    /** Undefined when a start of this conversation is under way or has succeeded. */
+    insert: (
       row: Omit<
         StartTaskRow,
         'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices' | 'output' | 'output_of'
       >,
-    ): Promise<boolean> {
-      const done = await db
+    ): Promise<StartTaskRow | undefined> =>
+      db
         .insertInto('start_task')
         .values({
           ...row,
@@ -104,9 +104,8 @@ function startTaskRows(database: Database) {
           updated_at: row.created_at,
         })
         .onConflict((on) => on.doNothing())
-        .executeTakeFirst()
-      return done.numInsertedOrUpdatedRows === 1n
-    },
+        .returningAll()
+        .executeTakeFirst(),
 
     get: (id: string): Promise<StartTaskRow | undefined> =>
       db.selectFrom('start_task').selectAll().where('id', '=', id).executeTakeFirst(),
