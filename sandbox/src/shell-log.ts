@@ -12,8 +12,8 @@ export class ShellLog {
   /** Bytes printed so far, to the bound of the file. */
   size = 0
   readonly #spawn: Spawn
-  /** Bytes that are not on their way to the file yet. */
-  #held: Buffer[] = []
+  /** Room for bytes that are not on their way to the file yet. Not of Node's pool: a few bytes would keep all of that alive. */
+  #held = Buffer.alloc(0)
   #heldSize = 0
   #writer: Process | undefined
   /** While a writer ends: what comes next must not overtake it. */
@@ -29,8 +29,7 @@ export class ShellLog {
     if (!this.#ok || this.size >= maxLog || bytes.length === 0) return true
     this.size += bytes.length
     if (this.#writer !== undefined) return this.#writer.stdin.write(bytes)
-    this.#held.push(Buffer.from(bytes))
-    this.#heldSize += bytes.length
+    this.#hold(bytes)
     if (this.#settling !== undefined) return false
     return this.#heldSize <= heldLimit || this.#write()
   }
@@ -64,10 +63,21 @@ export class ShellLog {
     if (code !== 0) this.#ok = false
   }
 
+  #hold(bytes: Buffer): void {
+    const needed = this.#heldSize + bytes.length
+    if (needed > this.#held.length) {
+      const room = Buffer.allocUnsafeSlow(Math.max(2 * needed, 512))
+      this.#held.copy(room, 0, 0, this.#heldSize)
+      this.#held = room
+    }
+    bytes.copy(this.#held, this.#heldSize)
+    this.#heldSize = needed
+  }
+
   /** Opens the file with all that was held. */
   #write(): boolean {
-    const held = Buffer.concat(this.#held)
-    this.#held = []
+    const held = this.#held.subarray(0, this.#heldSize)
+    this.#held = Buffer.alloc(0)
     this.#heldSize = 0
     const script = 'umask 077; mkdir -p -- "${1%/*}" && exec cat >>"$1"'
     try {
