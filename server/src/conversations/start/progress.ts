@@ -46,7 +46,7 @@ export function progressOf(tasks: Pick<StartTasks, 'pass'>, clock: Clock, read: 
   const write = async (): Promise<boolean> => {
     const change = waiting
     waiting = null
-    if (change !== null && (await tasks.pass(task.id, change)) === undefined) ended = true
+    if (!ended && change !== null && (await tasks.pass(task.id, change)) === undefined) ended = true
     return !ended
   }
 

@@ -92,7 +92,8 @@ async function fail(parts: Parts, task: StartTaskRow, error: unknown): Promise<v
 }
 
 async function clear({ discard }: Parts, task: StartTaskRow): Promise<void> {
-  if (task.made_sandbox && task.sandbox_id !== null) await discard(task.sandbox_id)
+  // One that was made just before a crash may not be noted in the row; it has the task's name.
+  if (task.made_sandbox || task.sandbox_id === null) await discard(task.sandbox_id ?? task.id)
 }
 
 /** The database was away or there was no room: the step is tried again rather than given up. */
