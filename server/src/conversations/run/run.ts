@@ -52,13 +52,13 @@ async function work(parts: Parts, job: Job): Promise<void> {
   const opened = await open(parts, job)
   if (opened === undefined) return
   const stop = new AbortController()
-  const unwatch = watch(parts, job, opened, stop)
+  const watching = watch(parts, job, opened, stop)
   try {
     // Not waited for: what comes after it is stored after it, and the end of the run waits for all of it.
     opened.log.write([statusEvent('running')], { executionStatus: 'running', statusReason: null }).catch(() => {})
     const signal = AbortSignal.any([job.signal, stop.signal])
     // Resumed beside the first call of the model. When it cannot be, the first tool that needs it says why.
-    if (opened.row.sandbox_id !== null) opened.options.hands(signal).catch(() => {})
+    if (opened.row.sandbox_id !== null) opened.options.hands(signal).then(watching.held, () => {})
     const tools = await opened.equip()
     while (!(await settle(parts, job, opened, await runLoop({ ...opened.options, tools, signal }))));
     opened.keep(tools)
@@ -70,18 +70,25 @@ async function work(parts: Parts, job: Job): Promise<void> {
     // Somebody else has the pen. A replica that stops throws: returning would say that the job is done.
     if (!(error instanceof Fenced)) throw error
   } finally {
-    unwatch()
+    watching.end()
     await opened.letGo()
   }
 }
 
+interface Watching {
+  /** The sandbox is in the hands of the run. Until then a pause is not one of its work: who comes in the midst of it waits. */
+  held(): void
+  end(): void
+}
+
 /** Hears what others append, and stops the run when its sandbox is paused or removed. */
-function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): () => void {
+function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): Watching {
   const { sandboxes, wake } = parts
   const sandbox = opened.row.sandbox_id
+  let isHeld = false
   const stir = () => opened.log.stir()
   const check = async () => {
-    if (sandbox === null) return
+    if (sandbox === null || !isHeld) return
     const seen = (await sandboxes.statuses([sandbox])).get(sandbox)
     if (seen === undefined || seen.wanted !== 'running') stop.abort(new Interrupted('The sandbox was paused.'))
   }
@@ -103,11 +110,18 @@ function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): (
   const timer = setInterval(quietly(beat), busyEveryMs)
   const saver = setInterval(() => void parts.checkpoints.save(job.key), parts.checkpoints.everyMs)
   quietly(touch)()
-  return () => {
-    clearInterval(timer)
-    clearInterval(saver)
-    for (const off of offs) off()
-    if (sandbox !== null) sandboxes.touch(sandbox).catch(() => {})
+  return {
+    held() {
+      isHeld = true
+      // It may have been told before it was heard.
+      quietly(check)()
+    },
+    end() {
+      clearInterval(timer)
+      clearInterval(saver)
+      for (const off of offs) off()
+      if (sandbox !== null) sandboxes.touch(sandbox).catch(() => {})
+    },
   }
 }
 
