@@ -67,12 +67,11 @@ export interface Opened {
 export async function open(parts: RunParts, job: Job): Promise<Opened | undefined> {
   const row = await parts.store.forWork(job.key)
   if (row === undefined) return undefined
-  const [taken, sealed, values] = await Promise.all([
-    parts.logs.take(row.id, job.epoch),
+  const [sealed, values] = await Promise.all([
     sealedConfig(parts.seal, row),
     parts.secrets.values(row.owner_id),
+    takePen(parts.logs, row.id, job.epoch),
   ])
-  if (!taken) throw new Fenced('a newer worker has the conversation')
   // Written by us when the conversation was made.
   const config = row.config as ConversationConfig
   const secrets = secretsOf(values, sealed)
@@ -120,6 +119,10 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       hands: (signal) => hands(parts, row, signal),
     },
   }
+}
+
+async function takePen(logs: LogStore, id: string, epoch: number): Promise<void> {
+  if (!(await logs.take(id, epoch))) throw new Fenced('a newer worker has the conversation')
 }
 
 /** The secrets of the run; what earlier commands were given is known again before it begins, to be hidden. */
