@@ -9,7 +9,6 @@ import type { Tool } from '@parley/agent/tools/tool'
 import type { LogEvent, NewEvent } from '@parley/contract/events'
 import type { Job } from '@parley/store/jobs'
 import type { Sandboxes } from '../../sandboxes/service.ts'
-import { sandboxTopic } from '../../sandboxes/service.ts'
 import type { SecretsService } from '../../secrets/service.ts'
 import type { Checkpoints } from '../checkpoints/save.ts'
 import type { ConversationConfig } from '../config.ts'
@@ -54,7 +53,6 @@ export interface Opened {
   row: ConversationRow & HeadRow
   log: RunLog
   options: Omit<RunOptions, 'signal' | 'tools'>
-  sandboxTopic: string
   /** The tools of this run. Servers that bring some are waited for, within a bound; how they are is told in the log. */
   equip(): Promise<readonly Tool[]>
   /** The run ended well: what it holds in memory may serve the next one. */
@@ -75,21 +73,19 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
   // Written by us when the conversation was made.
   const config = row.config as ConversationConfig
   const secrets = secretsOf(values, sealed)
-  const agent = sealed.agent ?? {}
   const mask = masker([...secrets.said, ...headersOf(secrets), ...keysOf(sealed)])
   const modelFor = (llm: LlmConfig) => openModel(llm, { fetch: parts.fetch, clock: parts.clock })
   const model = modelFor(llmOf(config, sealed))
   const { events, memory, servers: held } = await recalled(parts, row.id)
-  const facts = { contextWindow: model.contextWindow, budget: config.max_budget_per_task }
-  const appendFenced = metered(parts.append, row.metrics, facts)
-  const log = logOf(parts, job, { events, mask, appendFenced, streams: agent.llm?.stream !== false })
+  const budget = config.max_budget_per_task
+  const appendFenced = metered(parts.append, row.metrics, { contextWindow: model.contextWindow, budget })
+  const log = logOf(parts, job, { events, mask, appendFenced, streams: sealed.agent?.llm?.stream !== false })
   const equipment = { row, config, sealed, children: childrenOf(parts, { row, config, mask: mask.value }) }
   const handed = await handing(parts, secrets, { mask, log })
   let servers = held
   return {
     row,
     log,
-    sandboxTopic: sandboxTopic(row.sandbox_id ?? ''),
     async equip() {
       servers ??= mcpServersOf(equipment, placeOf(parts, row, handed))
       await servers?.settle()
@@ -106,7 +102,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       log,
       model,
       memory,
-      ...policyOf(config, agent, { fetch: parts.fetch, model: modelFor }),
+      ...policyOf(config, sealed.agent ?? {}, { fetch: parts.fetch, model: modelFor }),
       baseCommit: row.base_commit,
       clock: parts.clock,
       cacheKey: row.id,

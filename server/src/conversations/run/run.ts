@@ -7,6 +7,7 @@ import type { Failure } from '@parley/contract/metrics'
 import { Problem } from '@parley/contract/problems'
 import type { Database } from '@parley/store/database'
 import type { Job, Kind } from '@parley/store/jobs'
+import { sandboxTopic } from '../../sandboxes/service.ts'
 import { newRow } from '../log/record.ts'
 import { logStore } from '../log/store.ts'
 import { conversationStore } from '../store.ts'
@@ -105,7 +106,7 @@ function watch(parts: Parts, job: Job, opened: Opened, stop: AbortController): W
     )
   const offs = [
     wake.on(inboxTopic(job.key), stir),
-    ...(sandbox === null ? [] : [wake.on(opened.sandboxTopic, quietly(check))]),
+    ...(sandbox === null ? [] : [wake.on(sandboxTopic(sandbox), quietly(check))]),
   ]
   const timer = setInterval(quietly(beat), busyEveryMs)
   const saver = setInterval(() => void parts.checkpoints.save(job.key), parts.checkpoints.everyMs)
