@@ -43,6 +43,15 @@ import { createKey, deleteKey, getCurrentKey, listKeys, rotateKey } from './keys
 import { postMessage, sendMessage } from './message.ts'
 import { searchModelProviders, searchModels, testModel } from './models.ts'
 import { queueMessage } from './pending-messages.ts'
+import {
+  acceptInvitation,
+  changePerson,
+  createInvitation,
+  deleteInvitation,
+  listInvitations,
+  listPeople,
+  removePerson,
+} from './people.ts'
 import { getSandboxSpecs, listSandboxSecrets, readSandboxSecret, searchSandboxSpecs } from './sandbox-specs.ts'
 import {
   createSandbox,
@@ -74,19 +83,12 @@ import {
 import { openTerminal } from './terminal.ts'
 import { getUsage } from './usage.ts'
 import {
-  acceptInvitation,
   changePassword,
-  changePerson,
   claimOwner,
-  createInvitation,
-  deleteInvitation,
   endSession,
   finishSso,
   getMe,
-  listInvitations,
-  listPeople,
   listSessions,
-  removePerson,
   signIn,
   signOut,
   startSso,

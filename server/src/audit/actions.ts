@@ -3,22 +3,18 @@ import { deleteConversation } from '@parley/contract/conversations'
 import type { AnyEndpoint } from '@parley/contract/endpoint'
 import { connectGitProviders, disconnectGitProviders } from '@parley/contract/git'
 import { createKey, deleteKey, rotateKey } from '@parley/contract/keys'
+import {
+  acceptInvitation,
+  changePerson,
+  createInvitation,
+  deleteInvitation,
+  removePerson,
+} from '@parley/contract/people'
 import { readSandboxSecret } from '@parley/contract/sandbox-specs'
 import { deleteSandbox } from '@parley/contract/sandboxes'
 import { createSecret, deleteSecret, updateSecret } from '@parley/contract/secrets'
 import { updateSettings } from '@parley/contract/settings'
-import {
-  acceptInvitation,
-  changePassword,
-  claimOwner,
-  changePerson,
-  createInvitation,
-  deleteInvitation,
-  endSession,
-  removePerson,
-  signIn,
-  signOut,
-} from '@parley/contract/users'
+import { changePassword, claimOwner, endSession, signIn, signOut } from '@parley/contract/users'
 import { readForgeToken } from '@parley/contract/webhooks'
 
 /** What a call is in the audit log, and which fields of its input and its answer name the thing it touches. */

@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2'
+import type { Invitation, NewInvitation } from '@parley/contract/people'
 import { Problem } from '@parley/contract/problems'
-import type { Invitation, NewInvitation } from '@parley/contract/users'
 import type { Clock } from '@parley/store/clock'
 import { oneTimeToken, tokenHash } from './one-time-token.ts'
 import type { NewSession, Users } from './service.ts'

@@ -1,5 +1,6 @@
+import type { Person } from '@parley/contract/people'
 import { Problem } from '@parley/contract/problems'
-import type { Person, User, UserRole } from '@parley/contract/users'
+import type { User, UserRole } from '@parley/contract/users'
 import type { Access } from '../access/service.ts'
 import type { Users } from './service.ts'
 import type { UserStore } from './store.ts'

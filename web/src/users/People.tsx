@@ -1,4 +1,4 @@
-import type { Invitation, Person } from '@parley/contract/users'
+import type { Invitation, Person } from '@parley/contract/people'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { client, queries } from '../api.ts'
