@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { controls, forms } from '../../web/src/settings/fields.ts'
@@ -9,10 +6,6 @@ import { openParley } from './open.ts'
 
 /* What is set in the page is what the API has, field by field, and comes back into the page. */
 
-const hook = createServer((_request, answer) => answer.writeHead(204).end()).listen(0, '127.0.0.4')
-await once(hook, 'listening')
-after(() => hook.close())
-const hookUrl = `http://127.0.0.4:${(hook.address() as AddressInfo).port}/hook`
 const parley = await openParley({ scripts: { hi: { turns: [{ text: 'Hi.' }] } } })
 after(() => parley[Symbol.asyncDispose]())
 const { page } = parley.visitor
@@ -149,12 +142,16 @@ test('an MCP server is added, tested and removed', async () => {
   await main.getByText('http://127.0.0.1:1/mcp').waitFor({ state: 'detached' })
 })
 
-test('a webhook is added with its secret shown once, switched off, and removed', async () => {
+test('a webhook that leads inside is refused; another is added with its secret shown once, switched off, and removed', async () => {
   await page.goto('/settings/webhooks')
   await main.getByRole('button', { name: 'Add a webhook' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Build server')
-  await dialog.getByLabel('Address').fill(hookUrl)
+  await dialog.getByLabel('Address').fill('http://127.0.0.4/hook')
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  await dialog.getByText('url cannot be used: 127.0.0.4 must not be dialled: it is loopback').waitFor()
+  assert.equal(await dialog.getByText('must not be dialled').count(), 1, 'it is said once')
+  await dialog.getByLabel('Address').fill('https://build.example/hook')
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
   assert.match((await dialog.getByTestId('shown-once').textContent()) ?? '', /^whsec_/)
   await dialog.getByRole('button', { name: 'Done' }).click()

@@ -40,5 +40,9 @@ export function ErrorNote({ error, children }: { error: unknown; children?: Reac
   )
 }
 
-const fieldsOf = (error: unknown): string[] =>
-  error instanceof Problem ? (error.extra.errors ?? []).map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`) : []
+/** What is wrong field by field, where the problem as a whole does not say it already. */
+function fieldsOf(error: unknown): string[] {
+  if (!(error instanceof Problem)) return []
+  const unsaid = (error.extra.errors ?? []).filter(({ msg }) => !error.message.includes(msg))
+  return unsaid.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`)
+}
