@@ -22,7 +22,7 @@ import { promisify } from 'node:util'
  * `parley-db`, inside a mount namespace that bubblewrap makes (no user namespace, so ids and signals are the machine's
  * own) where program, data and socket have short paths of their own. So it does not matter that the account cannot walk
  * through the parents of the data directory or of node_modules, such as /root. Where bubblewrap may not mount, as in most
- * containers, it is run by the account directly.
+ * containers, it is run by the account directly, which our own folders let through; those above have to be open.
  */
 
 /** Where the cluster and its log are. */
@@ -169,6 +169,7 @@ async function rootWay(native: string, cluster: Place, runtimeDir: string): Prom
   ]
   if (!(await canMount())) {
     const plain = plainWay(native, cluster, runtimeDir)
+    for (const folder of [cluster.dir, runtimeDir]) letThrough(dirname(folder), ids.gid)
     return { ...plain, ...ids, command: (program) => [...drop, ...plain.command(program)] }
   }
   const mounts = ['--bind', cluster.dir, '/data', '--bind', runtimeDir, '/sockets', '--ro-bind', native, '/pg']
@@ -245,6 +246,14 @@ function named(name: string): { uid: number; gid: number } | undefined {
     .find((entry) => entry.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}
+
+/** A closed folder of ours: the account may pass it, and not see what is in it. */
+function letThrough(folder: string, gid: number): void {
+  const { mode, uid } = statSync(folder)
+  if (uid !== 0 || (mode & 0o001) !== 0) return
+  chownSync(folder, 0, gid)
+  chmodSync(folder, (mode & 0o777) | 0o010)
 }
 
 function own(path: string, { uid, gid }: { uid: number; gid: number }): void {
