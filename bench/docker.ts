@@ -30,7 +30,7 @@ export async function dockerRows(): Promise<Row[]> {
     })
     const limits = { memory: 2 ** 30, processes: 512, cpu: 2, disk: 2 ** 30 }
     const id = crypto.randomUUID()
-    await driver.start({ id, image: null, env: {}, limits, workingDir: '/workspace' }, AbortSignal.timeout(60_000))
+    await driver.start({ id, image: null, env: {}, limits }, AbortSignal.timeout(60_000))
     const hands = await driver.hands(id)
     const container = testing.engine.getContainer(containerName(id))
     const floors: number[] = []

@@ -39,7 +39,7 @@ export async function sandboxRows(bash: number): Promise<Row[]> {
   const opened = await timed(20, async () => {
     const id = crypto.randomUUID()
     ids.push(id)
-    await driver.start({ id, image: null, env: {}, limits, workingDir: '/workspace' }, AbortSignal.timeout(20_000))
+    await driver.start({ id, image: null, env: {}, limits }, AbortSignal.timeout(20_000))
     await (await driver.hands(id)).run({ script: 'true' })
   })
   const shell = await (await driver.hands(ids[0] ?? '')).shell({ cwd: '/workspace' })

@@ -29,7 +29,7 @@ export async function openTestSandbox(): Promise<TestSandbox> {
   })
   const id = clock.id()
   const limits = { memory: 512 * 2 ** 20, processes: 200, cpu: 1, disk: 2 ** 30 }
-  await driver.start({ id, image: null, env: {}, limits, workingDir: '/workspace' }, AbortSignal.timeout(30_000))
+  await driver.start({ id, image: null, env: {}, limits }, AbortSignal.timeout(30_000))
   const hands = await driver.hands(id)
   return {
     hands,

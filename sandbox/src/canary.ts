@@ -5,7 +5,6 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Driver, Finding, Hands, SandboxSpec } from './driver.ts'
-import { proxyPort } from './inside.ts'
 import { probesOf } from './probes.ts'
 
 const mebibyte = 2 ** 20
@@ -15,6 +14,8 @@ interface Kind {
   progress?: (line: string) => void
   /** Then `also` proves the walls around its network. */
   inPods?: boolean
+  /** There are some to prove. True unless said. */
+  walls?: boolean
   /** More to prove while it runs. */
   also?: (id: string) => Promise<Finding[]>
 }
@@ -24,20 +25,19 @@ export async function tryCanary(
   driver: Driver,
   image: string | null,
   signal: AbortSignal,
-  { progress, inPods = false, also = () => Promise.resolve([]) }: Kind = {},
+  { progress, inPods = false, walls = true, also = () => Promise.resolve([]) }: Kind = {},
 ): Promise<Finding[] | Error> {
   const spec: SandboxSpec = {
     id: randomUUID(),
     image,
     env: {},
     limits: { memory: 256 * mebibyte, processes: 64, cpu: 1, disk: 64 * mebibyte },
-    workingDir: '/workspace',
   }
   try {
     await driver.start(spec, signal, progress)
     const hands = await driver.hands(spec.id)
-    const probed = await probe(hands, inPods, signal)
-    return [fine('a sandbox starts'), ...probed, await egress(hands, signal), ...(await also(spec.id))]
+    const probed = walls ? await probe(hands, inPods, signal) : []
+    return [fine('a sandbox starts'), ...probed, await egress(hands, walls, signal), ...(await also(spec.id))]
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   } finally {
@@ -67,11 +67,11 @@ async function probe(hands: Hands, inPods: boolean, signal: AbortSignal): Promis
   }
 }
 
-async function egress(hands: Hands, signal: AbortSignal): Promise<Finding> {
-  const check = 'the way out is the proxy'
+async function egress(hands: Hands, walls: boolean, signal: AbortSignal): Promise<Finding> {
+  const check = walls ? 'the way out is the proxy' : 'the proxy answers'
   const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
   try {
-    await using stream = await hands.connect(proxyPort)
+    await using stream = await hands.connect(hands.layout.proxyPort)
     // Not a whole URL: the proxy answers this by itself, without asking anybody.
     stream.write('GET / HTTP/1.0\r\n\r\n')
     const [answer] = (await once(stream, 'data', { signal: limit })) as [Buffer]

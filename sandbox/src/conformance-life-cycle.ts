@@ -27,11 +27,19 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
     assert.deepEqual(await leftovers(spec.id), [])
   })
 
-  sentence('an id that is no UUID and a working directory of the system are refused', async ({ driver }) => {
+  sentence('what took another session is gone with its sandbox, also when that is paused', async (opened) => {
+    const { driver, leftovers } = opened
+    const spec = specOf()
+    await driver.start(spec, limit())
+    const { jobs } = await driver.hands(spec.id)
+    await jobs.start({ command: 'setsid sleep 4999 & sleep 4999', cwd: '/' })
+    await driver.pause(spec.id)
+    await driver.remove(spec.id)
+    assert.deepEqual(await leftovers(spec.id), [])
+  })
+
+  sentence('an id that is no UUID is refused', async ({ driver }) => {
     await assert.rejects(driver.start(specOf({ id: '../../etc' }), limit()))
-    for (const workingDir of ['/usr/x', 'relative', '/a/../etc', '/tmp/x', '/']) {
-      await assert.rejects(driver.start(specOf({ workingDir }), limit()), /working directory/)
-    }
   })
 
   sentence('a start that is cancelled leaves nothing running', async ({ driver }) => {
@@ -44,7 +52,7 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
   sentence('nothing ticks while paused, and it goes on afterwards', ({ driver, pauseEnds }) =>
     withSandbox({}, async (spec, hands) => {
       const ticker = hands.spawn({ argv: ['sh', '-c', '(while :; do echo . >>ticks; sleep 0.01; done) & wait'] })
-      while (Number(await text(hands, 'wc -c </workspace/ticks 2>/dev/null || echo 0')) < 4)
+      while (Number(await text(hands, 'wc -c <"$PARLEY_WORKSPACE/ticks" 2>/dev/null || echo 0')) < 4)
         await new Promise(setImmediate)
       let heard = 0
       const loud = hands.spawn({ argv: ['sh', '-c', 'while :; do echo .; sleep 0.005; done'] })
@@ -58,7 +66,7 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
       await driver.resume(spec, limit())
       if (pauseEnds)
         return void assert.match(
-          await text(await driver.hands(spec.id), `cd /workspace; ${ticksTwice}`),
+          await text(await driver.hands(spec.id), `cd "$PARLEY_WORKSPACE"; ${ticksTwice}`),
           /^(\d+) \1\n$/,
         )
       await new Promise((resolve) => loud.stdout.once('data', resolve))
@@ -66,29 +74,33 @@ export function lifeCycleConformance(sentence: Sentence, withSandbox: WithSandbo
     }),
   )
 
-  sentence('what begins one program after the other is paused at any moment, and goes on', ({ driver, pauseEnds }) =>
-    withSandbox({}, async (spec, hands) => {
-      if (pauseEnds) return
-      const busy = [1, 2, 3].map(() => hands.spawn({ argv: ['sh', '-c', 'while :; do /bin/sh -c "echo ."; done'] }))
-      for (let at = 0; at < 20; at++) {
-        await driver.pause(spec.id)
-        await driver.resume(spec, limit())
-        await Promise.all(busy.map(({ stdout }) => new Promise((resolve) => stdout.once('data', resolve))))
-      }
-      await Promise.all(busy.map((one) => one.kill(0)))
-    }),
+  sentence(
+    'what begins one program after the other is paused at any moment, and goes on',
+    async ({ driver, pauseEnds }) => {
+      if (pauseEnds) return 'nothing of a sandbox but its files outlives a pause'
+      return withSandbox({}, async (spec, hands) => {
+        const busy = [1, 2, 3].map(() => hands.spawn({ argv: ['sh', '-c', 'while :; do /bin/sh -c "echo ."; done'] }))
+        for (let at = 0; at < 20; at++) {
+          await driver.pause(spec.id)
+          await driver.resume(spec, limit())
+          await Promise.all(busy.map(({ stdout }) => new Promise((resolve) => stdout.once('data', resolve))))
+        }
+        await Promise.all(busy.map((one) => one.kill(0)))
+      })
+    },
   )
 
   sentence('files outlive a sandbox that ends, and its end is told', ({ driver, endSandbox }) =>
     withSandbox({}, async (spec, hands) => {
-      await hands.files.write('/workspace/kept', Buffer.from('1'))
+      const kept = `${hands.layout.workspace}/kept`
+      await hands.files.write(kept, Buffer.from('1'))
       const told = new Promise<Seen>((resolve) => driver.onEnd((seen) => seen.id === spec.id && resolve(seen)))
       await endSandbox(spec.id)
       assert.equal((await told).state, 'stopped')
       assert.equal((await driver.look(spec.id)).state, 'stopped')
       await assert.rejects(driver.hands(spec.id), { name: 'SandboxGone' })
       await driver.start(spec, limit())
-      assert.equal(String(await (await driver.hands(spec.id)).files.read('/workspace/kept')), '1')
+      assert.equal(String(await (await driver.hands(spec.id)).files.read(kept)), '1')
     }),
   )
 }

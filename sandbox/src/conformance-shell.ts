@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Sentence } from './conformance-sentence.ts'
+import { programs, type Sentence } from './conformance-sentence.ts'
 import type { Hands, Shell, ShellResult } from './driver.ts'
 
 /** The persistent shell, as every driver promises it. */
@@ -7,7 +7,7 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
   const inShell = (text: string, work: (shell: Shell, hands: Hands) => Promise<void>) =>
     sentence(text, async () => {
       const mine = await hands()
-      const shell = await mine.shell({ cwd: '/workspace' })
+      const shell = await mine.shell({ cwd: mine.layout.workspace })
       try {
         await work(shell, mine)
       } finally {
@@ -16,10 +16,10 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
     })
   const ended = ({ end, exitCode, output }: ShellResult) => [end, exitCode, output]
 
-  inShell('folder, variables and functions stay from command to command', async (shell) => {
+  inShell('folder, variables and functions stay from command to command', async (shell, { layout }) => {
     const first = await shell.run({ command: 'mkdir -p d && cd d && V=1 && f() { echo "f $V"; }; false' })
-    assert.deepEqual([...ended(first), first.cwd], ['exited', 1, '', '/workspace/d'])
-    assert.deepEqual(ended(await shell.run({ command: 'f; pwd' })), ['exited', 0, 'f 1\n/workspace/d\n'])
+    assert.deepEqual([...ended(first), first.cwd], ['exited', 1, '', `${layout.workspace}/d`])
+    assert.deepEqual(ended(await shell.run({ command: 'f; pwd' })), ['exited', 0, `f 1\n${layout.workspace}/d\n`])
   })
 
   inShell('both outputs come in the order they were printed, as they come', async (shell) => {
@@ -74,14 +74,17 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
     assert.equal((await shell.run({ command: `cat <<'X'\n$HOME 'q'\nX\n${lines}` })).output.split('\n').length, 202)
   })
 
-  inShell('exit ends the shell and not the conversation: the next one stands in the same folder', async (shell) => {
-    await shell.run({ command: 'mkdir -p e; cd e' })
-    for (const command of ['exit 3', 'set -e; false; echo no', 'exec true', 'kill -9 $$']) {
-      const { end, exitCode, output } = await shell.run({ command, timeoutMs: 5_000 })
-      assert.deepEqual([end, exitCode, output], ['died', null, ''], command)
-      assert.equal((await shell.run({ command: 'pwd' })).output, '/workspace/e\n')
-    }
-  })
+  inShell(
+    'exit ends the shell and not the conversation: the next one stands in the same folder',
+    async (shell, { layout }) => {
+      await shell.run({ command: 'mkdir -p e; cd e' })
+      for (const command of ['exit 3', 'set -e; false; echo no', 'exec true', 'kill -9 $$']) {
+        const { end, exitCode, output } = await shell.run({ command, timeoutMs: 5_000 })
+        assert.deepEqual([end, exitCode, output], ['died', null, ''], command)
+        assert.equal((await shell.run({ command: 'pwd' })).output, `${layout.workspace}/e\n`)
+      }
+    },
+  )
 
   inShell('a command that goes quiet is running: it takes input, and more of it can be waited for', async (shell) => {
     const first = await shell.run({ command: 'echo name?; read n; echo "hello $n"; read m; echo "$m"', quietMs: 150 })
@@ -104,9 +107,9 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
 
   inShell('input that a command left unread is never executed', async (shell) => {
     await shell.run({ command: 'sleep 0.3', quietMs: 50 })
-    await shell.input('touch /workspace/executed\nunfinished')
+    await shell.input('touch "$PARLEY_WORKSPACE/executed"\nunfinished')
     await shell.wait({})
-    assert.deepEqual(ended(await shell.run({ command: 'ls /workspace/executed 2>/dev/null' })).slice(0, 3), [
+    assert.deepEqual(ended(await shell.run({ command: 'ls "$PARLEY_WORKSPACE/executed" 2>/dev/null' })).slice(0, 3), [
       'exited',
       2,
       '',
@@ -189,8 +192,7 @@ export function shellConformance(sentence: Sentence, hands: () => Promise<Hands>
     const { end } = await shell.run({ command: late, signal: stop.signal, onOutput: () => stop.abort() })
     assert.equal(end, 'interrupted')
     assert.ok(performance.now() - asked < 2_000, 'INT is sent again')
-    const left = await mine.run({ script: "grep -lsaE '^sleep.54' /proc/[0-9]*/cmdline | wc -l" })
-    assert.equal(String(left.stdout), '0\n')
+    assert.equal(await programs(mine, 'sleep 54'), 0)
   })
 
   inShell(

@@ -2,13 +2,13 @@
  * What every driver promises, as tests. A driver's own test file calls `conformance` with how to open one; what only
  * this kind can do or show (how a sandbox crashes, what is left on the host) comes through `Opened`.
  */
-import { after, before, test } from 'node:test'
+import { after, before } from 'node:test'
 import { fileConformance } from './conformance-files.ts'
 import { jobConformance } from './conformance-jobs.ts'
 import { lifeCycleConformance } from './conformance-life-cycle.ts'
 import { limitConformance } from './conformance-limits.ts'
 import { processConformance } from './conformance-processes.ts'
-import { limit, specOf, type Opened, type WithSandbox } from './conformance-sentence.ts'
+import { limit, sentenceOf, specOf, type Opened, type WithSandbox } from './conformance-sentence.ts'
 import { shellConformance } from './conformance-shell.ts'
 import { wallConformance } from './conformance-walls.ts'
 import type { Hands } from './driver.ts'
@@ -26,8 +26,7 @@ export function conformance(name: string, open: () => Promise<Opened>): void {
     await opened?.driver.remove(shared.id)
     await opened?.close()
   })
-  const sentence = (text: string, work: (opened: Opened) => Promise<void>) =>
-    test(`${name}: ${text}`, () => work(opened))
+  const sentence = sentenceOf(name, () => opened)
   const withSandbox: WithSandbox = async (more, work) => {
     const spec = specOf(more)
     await opened.driver.start(spec, limit())
@@ -44,5 +43,5 @@ export function conformance(name: string, open: () => Promise<Opened>): void {
   limitConformance(sentence, withSandbox)
   fileConformance(sentence, hands)
   shellConformance(sentence, hands)
-  jobConformance(sentence, hands)
+  jobConformance(sentence, withSandbox, hands)
 }

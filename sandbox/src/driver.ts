@@ -19,12 +19,21 @@ export interface SandboxSpec {
   /** Variables of every process in the sandbox. Never a secret: they are seen by everything in it. */
   env: Record<string, string>
   limits: Limits
-  /** Path of the workspace inside, such as `/workspace`. */
-  workingDir: string
   /** Git's `url.<to>.insteadOf <from>` in the read-only system configuration: how a forge is reached through the proxy. */
   gitRewrites?: { from: string; to: string }[]
   /** Author of commits unless the repository or the home folder says otherwise. */
   gitIdentity?: { name: string; email: string }
+}
+
+/** Where things are for the programs in a sandbox. */
+export interface Layout {
+  workspace: string
+  home: string
+  tmp: string
+  /** Folder of what the way out needs, read-only. */
+  runtime: string
+  /** The way out listens there on 127.0.0.1. */
+  proxyPort: number
 }
 
 export type SeenState = 'starting' | 'running' | 'paused' | 'stopped' | 'error' | 'missing'
@@ -38,6 +47,10 @@ export interface Seen {
 
 export interface Driver {
   readonly kind: 'process' | 'docker' | 'kubernetes'
+  /** What everybody who works in its sandboxes should know; null when there is nothing. */
+  readonly warning: string | null
+  /** Where its workspace lies for the programs in a sandbox of this id. */
+  workspaceOf(id: string): string
   /** Proves that this machine can isolate; the reason when it cannot. Runs once at boot, and when somebody asks. */
   doctor(signal: AbortSignal): Promise<Finding[]>
   /** Makes it or, when its files are there but nothing runs (a restart of the machine), runs it again. Resolves when usable. */
@@ -70,6 +83,7 @@ export interface Finding {
 
 /** What the brain uses to act in one sandbox. Paths are absolute paths inside. */
 export interface Hands {
+  readonly layout: Layout
   /** One process with streams. Killing it kills everything it started. */
   spawn(command: Command): Process
   /** Runs a short command on a shell that is kept open, and gives its whole output. No terminal, no input but `stdin`. */

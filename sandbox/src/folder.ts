@@ -12,6 +12,8 @@ export interface Meta {
   /** Its user outside. */
   uid: number
   paused: boolean
+  /** Absent: it has some. */
+  walls?: false
 }
 
 const tenantFolders = ['workspace', 'home', 'tmp'] as const

@@ -4,7 +4,7 @@
  */
 import type { Driver, Hands, SandboxSpec, Seen } from './driver.ts'
 import { SandboxGone } from './driver.ts'
-import { isSandboxId, refuseWorkingDir } from './inside.ts'
+import { isSandboxId } from './inside.ts'
 import { turns } from './turns.ts'
 
 /** A sandbox that runs, or is frozen, in the hands of this program. */
@@ -24,12 +24,14 @@ export interface Held {
 
 export interface Engine {
   readonly kind: Driver['kind']
+  readonly workspaceOf: Driver['workspaceOf']
+  readonly warning?: string
   /** Awaited before every verb, so it remembers its success. Takes charge of what runs already. */
   ready(): Promise<unknown>
   /** Makes it, or runs it again on its old files. A failure leaves nothing running. */
   open(spec: SandboxSpec, signal: AbortSignal, progress: (line: string) => void): Promise<Held>
-  /** What is remembered of a sandbox, running or not; undefined when there is none. */
-  recall(id: string): Promise<{ paused: boolean } | undefined>
+  /** What is remembered of a sandbox, running or not; undefined when there is none. `refusal`: why it cannot be opened. */
+  recall(id: string): Promise<{ paused: boolean; refusal?: string | undefined } | undefined>
   /** Rejects with `SandboxGone` when there is none. */
   remember(id: string, paused: boolean): Promise<void>
   /** Of everything of ours, also of what is only half there. */
@@ -70,6 +72,7 @@ export function driverOf(make: (adopt: Adopt) => Engine): Driver {
     await engine.ready()
     const known = isSandboxId(id) ? await engine.recall(id) : undefined
     if (known === undefined) return { id, state: 'missing', detail: null }
+    if (known.refusal !== undefined) return { id, state: 'error', detail: known.refusal }
     const entry = all.get(id)
     if (entry === undefined) return { id, state: known.paused ? 'paused' : 'stopped', detail: null }
     return { id, state: entry.paused ? 'paused' : 'running', detail: (await entry.one.limitsHit()) ?? null }
@@ -91,8 +94,6 @@ export function driverOf(make: (adopt: Adopt) => Engine): Driver {
 
   const start: Driver['start'] = async (spec, signal, progress = () => undefined) => {
     const { id } = spec
-    const refusal = refuseWorkingDir(spec.workingDir)
-    if (refusal !== undefined) throw new Error(refusal)
     await inTurn(id, async () => {
       signal.throwIfAborted()
       await engine.ready()
@@ -104,6 +105,8 @@ export function driverOf(make: (adopt: Adopt) => Engine): Driver {
 
   const driver: Driver = {
     kind: engine.kind,
+    workspaceOf: engine.workspaceOf,
+    warning: engine.warning ?? null,
     start,
     resume: start,
     look,

@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, JobCommand, JobOutput, Jobs, RunCommand, RunResult } from './driver.ts'
 import { SandboxGone } from './driver.ts'
+import { quote } from './quote.ts'
 import type { Spawn } from './worker.ts'
 
-const folder = '/tmp/.parley/jobs'
 const mostJobs = 500
 const startMs = 10_000
 const callMs = 10_000
@@ -21,10 +21,10 @@ const commandLimit = 500
  * `$1` command, `$2` a script with variables for it or nothing. The program that waits for the job does not carry the mark,
  * so that it is left to write down how the job ended.
  */
-const startScript = `umask 077
-mkdir -p ${folder} && cd ${folder} || exit 1
+const startScript = (folder: string) => `umask 077
+mkdir -p ${quote(folder)} && cd ${quote(folder)} || exit 1
 n=1; until mkdir "$n" 2>/dev/null; do n=$((n + 1)); [ $n -le ${mostJobs} ] || exit 2; done
-d=${folder}/$n
+d=$PWD/$n
 printf %s "$1" >"$d/command" && mkfifo "$d/in" || exit 1
 echo "$$ $(cut -d ' ' -f 22 /proc/$$/stat)" >"$d/pid"
 cd -- "$PARLEY_JOB_CWD" 2>/dev/null || cd /
@@ -33,51 +33,54 @@ if [ -n "$2" ]; then . "$2"; rm -f -- "$2"; fi
 printf '%s\\n' "$n"
 exec >"$d/out" 2>&1 <>"$d/in"
 shell=sh; command -v bash >/dev/null 2>&1 && shell=bash
-PARLEY_JOB=$n PYTHONUNBUFFERED=1 $shell -c "$1"
+PARLEY_JOB=$n PARLEY_JOB_FOLDER=$d PYTHONUNBUFFERED=1 $shell -c "$1"
 echo $? >"$d/code.part" && mv "$d/code.part" "$d/code"
 rm -f "$d/in"`
 
 /** `state N` prints code, whether it runs, and bytes of output. Without a code and a program that waits it was cut off. */
-const state = `state() {
+const state = (folder: string) => `state() {
   code=-; [ ! -e "$1/code" ] || code=$(cat "$1/code")
   read -r pid born 2>/dev/null <"$1/pid" || pid=
   alive=no
   [ "$code" != - ] || [ -z "$pid" ] || [ "$(cut -d ' ' -f 22 "/proc/$pid/stat" 2>/dev/null)" != "$born" ] || alive=yes
   size=$(stat -c %s "$1/out" 2>/dev/null || echo 0)
 }
-cd ${folder} 2>/dev/null || exit 3
+cd ${quote(folder)} 2>/dev/null || exit 3
 `
-const listScript = `${state}for n in $(ls | sort -n); do
+const listScript = `for n in $(ls | sort -n); do
   state "$n"; printf '%s %s %s %s %s\\0' "$n" "$code" "$alive" "$size" "$(head -c ${commandLimit} "$n/command")"
 done`
 /** `$1` job, `$2` byte to read from or nothing for the last ones, `$3` most bytes, `$4` tenths of a second to wait for more. */
-const readScript = `${state}[ -d "$1" ] || exit 3
+const readScript = `[ -d "$1" ] || exit 3
 i=0
 while state "$1"; [ $i -lt "$4" ] && [ $alive = yes ] && [ "$size" -le "\${2:-0}" ]; do sleep 0.1; i=$((i + 1)); done
 from=\${2:-$((size > $3 ? size - $3 : 0))}
 printf '%s %s %s %s\\n' "$code" "$alive" "$size" "$from"
 tail -c "+$((from + 1))" "$1/out" 2>/dev/null | head -c "$3"`
-const writeScript = `${state}[ -d "$1" ] || exit 3
+const writeScript = `[ -d "$1" ] || exit 3
 state "$1"; [ $alive = yes ] || exit 4
 printf %s "$2" >"$1/in"`
 /** `$1` job, `$2` signal. Exit code 4: nothing of it is left. */
-const signalScript = `${state}[ -d "$1" ] || exit 3
+const signalScript = `[ -d "$1" ] || exit 3
 found=
-for e in $(grep -lsa "PARLEY_JOB=$1" /proc/[0-9]*/environ); do
+for e in $(grep -lsa "PARLEY_JOB_FOLDER=$PWD/$1" /proc/[0-9]*/environ); do
   p=\${e#/proc/}; p=\${p%/environ}
-  tr '\\0' '\\n' <"$e" 2>/dev/null | grep -qx "PARLEY_JOB=$1" && kill -"$2" "$p" 2>/dev/null && found=1
+  tr '\\0' '\\n' <"$e" 2>/dev/null | grep -qxF "PARLEY_JOB_FOLDER=$PWD/$1" && kill -"$2" "$p" 2>/dev/null && found=1
 done
 [ -n "$found" ] || exit 4`
 
-export function jobsOver(spawn: Spawn, run: (command: RunCommand) => Promise<RunResult>): Jobs {
+type Run = (command: RunCommand) => Promise<RunResult>
+
+/** @param folder Inside; made when it is needed. */
+export function jobsOver(spawn: Spawn, run: Run, folder: string): Jobs {
   const call = async (script: string, args: string[], more: Partial<RunCommand> = {}) => {
     if (!/^\d*$/.test(args[0] ?? '')) return { code: 3, stdout: Buffer.alloc(0) }
-    const result = await run({ script, args, timeoutMs: callMs, ...more })
+    const result = await run({ script: `${state(folder)}${script}`, args, timeoutMs: callMs, ...more })
     if (result.timedOut) throw new SandboxGone('the sandbox does not answer')
     return result
   }
   return {
-    start: (command) => start(spawn, command),
+    start: (command) => start(spawn, command, folder),
 
     async list() {
       const { code, stdout } = await call(listScript, [])
@@ -109,9 +112,10 @@ export function jobsOver(spawn: Spawn, run: (command: RunCommand) => Promise<Run
 }
 
 /** Resolves with the job's number when its folder is there. */
-async function start(spawn: Spawn, { command, cwd, env = {}, variables = '' }: JobCommand): Promise<string> {
+async function start(spawn: Spawn, job: JobCommand, folder: string): Promise<string> {
+  const { command, cwd, env = {}, variables = '' } = job
   const process = spawn({
-    argv: ['/bin/sh', '-c', startScript, 'sh', command, variables],
+    argv: ['/bin/sh', '-c', startScript(folder), 'sh', command, variables],
     cwd: '/',
     env: { ...env, PARLEY_JOB_CWD: cwd },
   })

@@ -8,7 +8,7 @@ const heldLimit = 16 * 1024
 
 /** All that one shell prints, kept in a file of the sandbox by a process inside, which runs only when there is much. */
 export class ShellLog {
-  readonly path = `/tmp/.parley/shell-${randomBytes(6).toString('hex')}.log`
+  readonly path: string
   /** Bytes printed so far, to the bound of the file. */
   size = 0
   readonly #spawn: Spawn
@@ -20,8 +20,10 @@ export class ShellLog {
   #settling: Promise<void> | undefined
   #ok = true
 
-  constructor(spawn: Spawn) {
+  /** @param folder It is made when it is needed. */
+  constructor(spawn: Spawn, folder: string) {
     this.#spawn = spawn
+    this.path = `${folder}/shell-${randomBytes(6).toString('hex')}.log`
   }
 
   /** False when the writer has enough for now: `whenReady` says when it can take more. */

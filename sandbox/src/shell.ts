@@ -46,9 +46,12 @@ const resultLimit = 64 * 1024
 
 const environment = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat', TERM: 'dumb', DEBIAN_FRONTEND: 'noninteractive' }
 
-/** Rejects with `SandboxGone` when the sandbox is not running. */
-export async function openShell(spawn: Spawn, options: ShellOptions): Promise<Shell> {
-  const shell = new PersistentShell(spawn, options)
+/**
+ * Rejects with `SandboxGone` when the sandbox is not running.
+ * @param notes Folder inside for what does not fit in an answer.
+ */
+export async function openShell(spawn: Spawn, options: ShellOptions, notes: string): Promise<Shell> {
+  const shell = new PersistentShell(spawn, options, notes)
   const ready = await shell.run({ command: ':', timeoutMs: 10_000 })
   if (ready.end === 'exited') return shell
   await shell.close()
@@ -70,11 +73,11 @@ class PersistentShell implements Shell {
   #listener: (text: string) => void = () => undefined
   #closed = false
 
-  constructor(spawn: Spawn, { cwd, env }: ShellOptions) {
+  constructor(spawn: Spawn, { cwd, env }: ShellOptions, notes: string) {
     this.#spawn = spawn
     this.#env = { ...environment, ...env }
     this.#cwd = cwd
-    this.#log = new ShellLog(spawn)
+    this.#log = new ShellLog(spawn, notes)
   }
 
   get busy(): boolean {

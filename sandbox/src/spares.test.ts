@@ -4,8 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { specOf } from './conformance-sentence.ts'
 import { type Kept, keepSpares } from './spares.ts'
 
-const { limits, workingDir } = specOf()
-const kept = (image: string, most: number): Kept => ({ image, most, workingDir, limits })
+const { limits } = specOf()
+const kept = (image: string, most: number): Kept => ({ image, most, limits })
 const of = (image: string) => specOf({ image })
 
 /** A pool of names, which are made when the test says so; `lacking` images cannot be had. */

@@ -11,7 +11,7 @@ import type { SandboxSpec } from './driver.ts'
 export const sparePrefix = 'spare-'
 
 /** What a spare sandbox cannot change any more. */
-export type Shape = Pick<SandboxSpec, 'image' | 'workingDir' | 'limits'>
+export type Shape = Pick<SandboxSpec, 'image' | 'limits'>
 
 /** So many of this shape are kept ready. */
 export type Kept = Shape & { most: number }
@@ -74,8 +74,8 @@ export function keepSpares<T>({ kept, make, usable, dismiss, hasRoom = machineHa
   }
 
   return {
-    take({ image, workingDir, limits }) {
-      const ready = stocks.find(({ shape }) => isDeepStrictEqual({ image, workingDir, limits }, shape))?.ready ?? []
+    take({ image, limits }) {
+      const ready = stocks.find(({ shape }) => isDeepStrictEqual({ image, limits }, shape))?.ready ?? []
       for (let spare = ready.shift(); spare !== undefined; spare = ready.shift()) {
         if (usable(spare)) return spare
         void dismiss(spare).catch(() => undefined)

@@ -1,6 +1,6 @@
 import { createHash, randomUUID, X509Certificate } from 'node:crypto'
 import type { Hands, Process } from '@parley/sandbox/driver'
-import { inside, proxyPort, trustFiles } from '@parley/sandbox/inside'
+import { trustFiles } from '@parley/sandbox/inside'
 
 /**
  * Programs that are browsers of this kind, the first that is there; prints its path. What Debian has in the usual place is a
@@ -65,7 +65,6 @@ const basic = [
   '--mute-audio',
   '--window-size=1280,800',
   '--remote-debugging-pipe',
-  `--proxy-server=http://127.0.0.1:${proxyPort}`,
   `--proxy-bypass-list=${makers.join(';')}`,
 ]
 
@@ -77,18 +76,20 @@ export interface Launched {
 
 /** Its orders come in on the standard input and its answers go out on the standard output. */
 export async function launch(hands: Hands, path: string, cwd: string): Promise<Launched> {
-  const folder = `/tmp/.parley/browser-${randomUUID().slice(0, 8)}`
+  const { tmp, proxyPort } = hands.layout
+  const folder = `${tmp}/.parley/browser-${randomUUID().slice(0, 8)}`
   const own = await ownAuthority(hands)
   const trusted = own === null ? [] : [`--ignore-certificate-errors-spki-list=${own}`]
   const script = 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null'
-  const args = [...basic, ...quiet, ...trusted, `--user-data-dir=${folder}`, 'about:blank']
+  const way = `--proxy-server=http://127.0.0.1:${proxyPort}`
+  const args = [...basic, way, ...quiet, ...trusted, `--user-data-dir=${folder}`, 'about:blank']
   return { process: hands.spawn({ argv: ['/bin/sh', '-c', script, path, ...args], cwd }), folder }
 }
 
 /** The key of the sandbox's own authority, by which the way out may speak for a host. */
-async function ownAuthority({ files }: Hands): Promise<string | null> {
+async function ownAuthority({ files, layout }: Hands): Promise<string | null> {
   try {
-    const { publicKey } = new X509Certificate(await files.read(`${inside.runtime}/${trustFiles.own}`))
+    const { publicKey } = new X509Certificate(await files.read(`${layout.runtime}/${trustFiles.own}`))
     return createHash('sha256')
       .update(publicKey.export({ type: 'spki', format: 'der' }))
       .digest('base64')

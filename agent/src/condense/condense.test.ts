@@ -143,7 +143,11 @@ test('large old results are put away first, all in one go, for the price of no c
   const files = { write: async (path: string, data: Uint8Array) => void written.set(path, String(data)) }
   const act = actTool(async (name) => (Number(name) <= 8 ? `${name}${'x'.repeat(12_000)}` : 'short'))
   const model = acting(40, (step) => calls(['act', { name: String(step) }]), 36_000)
-  const options = { tools: [act, finish], hands: async () => ({ files }) as never, policy: { stuckDetection: false } }
+  const options = {
+    tools: [act, finish],
+    hands: async () => ({ files, layout: { tmp: '/tmp' } }) as never,
+    policy: { stuckDetection: false },
+  }
   await run(testRun({ log, model, ...options }))
   const [first, ...more] = condensations(log.stored)
   assert.deepEqual([first?.summary, more.length, model.requests.filter(isSummary).length], [null, 0, 0])

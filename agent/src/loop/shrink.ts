@@ -79,13 +79,15 @@ async function putAway(work: Work, seq: number, text: string, signal: AbortSigna
   const { hands, clock } = work
   const held = hands.atHand()
   if (held === null) return null
-  const path = `/tmp/parley/results/${seq}.txt`
   const late = new AbortController()
   try {
-    const written = held.then(({ files }) => files.write(path, Buffer.from(text)))
+    const written = held.then(async ({ files, layout }) => {
+      const path = `${layout.tmp}/parley/results/${seq}.txt`
+      await files.write(path, Buffer.from(text))
+      return path
+    })
     const timer = clock.sleep(putAwayMs, late.signal).then(() => Promise.reject(new Error('too slow')))
-    await orAborted(Promise.race([written, timer]), signal)
-    return path
+    return await orAborted(Promise.race([written, timer]), signal)
   } catch {
     return null
   } finally {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Observation } from '@parley/contract/events'
 import type { Job, JobOutput, Shell } from '@parley/sandbox/driver'
+import { quote } from '@parley/sandbox/quote'
 import { interrupt, keystrokes } from './keys.ts'
 import { failed, observed } from './observation.ts'
 import { facts, outputLimit, readable, terminalObservation as kind } from './terminal-text.ts'
@@ -23,17 +24,17 @@ const variablesMs = 5_000
 
 /** In the shell's folder and with its variables, where it is free to tell them. */
 export async function startJob(command: string, shell: Shell, cwd: string, context: ToolContext): Promise<Observation> {
-  const { jobs } = context.hands
+  const { jobs, layout } = context.hands
   const env = await context.secretsFor(command)
-  const told = shell.busy ? { cwd } : await variablesOf(shell)
+  const told = shell.busy ? { cwd } : await variablesOf(shell, `${layout.tmp}/.parley`)
   const id = await jobs.start({ command, env, ...told })
   const text = `[job ${id} runs in the background; read it with job ${id}]`
   return observed(kind, text, { ...facts(command, null), job: id })
 }
 
-async function variablesOf(shell: Shell): Promise<{ cwd: string; variables?: string }> {
-  const variables = `/tmp/.parley/variables-${randomUUID()}`
-  const write = `mkdir -p /tmp/.parley && (umask 077; [ -z "$BASH_VERSION" ] || set -o posix; export -p >${variables})`
+async function variablesOf(shell: Shell, folder: string): Promise<{ cwd: string; variables?: string }> {
+  const variables = `${folder}/variables-${randomUUID()}`
+  const write = `mkdir -p ${quote(folder)} && (umask 077; [ -z "$BASH_VERSION" ] || set -o posix; export -p >${quote(variables)})`
   const { cwd, exitCode } = await shell.run({ command: write, timeoutMs: variablesMs })
   return exitCode === 0 ? { cwd, variables } : { cwd }
 }

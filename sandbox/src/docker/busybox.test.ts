@@ -3,7 +3,7 @@ import { engineLacks } from '../../../tests/tools/docker-engine.ts'
 import { busybox } from '../../../tests/tools/image-root.ts'
 import { fileConformance } from '../conformance-files.ts'
 import { processConformance } from '../conformance-processes.ts'
-import { limit, specOf, type Opened } from '../conformance-sentence.ts'
+import { limit, sentenceOf, specOf, type Opened } from '../conformance-sentence.ts'
 import { openDocker } from './testing.fixture.ts'
 
 const lacking = (await engineLacks()) ?? ((await busybox()) === undefined ? 'busybox is not installed' : undefined)
@@ -17,8 +17,7 @@ if (lacking === undefined) {
     await opened.driver.start(spec, limit())
   })
   after(() => opened?.close())
-  const sentence = (text: string, work: (opened: Opened) => Promise<void>) =>
-    test(`an image with nothing but a POSIX shell: ${text}`, () => work(opened))
+  const sentence = sentenceOf('an image with nothing but a POSIX shell', () => opened)
   fileConformance(sentence, hands)
   processConformance(sentence, (_, work) => hands().then((one) => work(spec, one)), hands)
 } else test('an image with nothing but a POSIX shell', { skip: lacking }, () => undefined)

@@ -14,7 +14,7 @@ import { toolFolder } from './tools.ts'
 export interface Walls {
   /** Of the container, and of the sandbox as long as it is nobody's. */
   name: string
-  spec: Pick<SandboxSpec, 'limits' | 'workingDir'>
+  spec: Pick<SandboxSpec, 'limits'>
   /** Id of the image, and where it has programs. */
   image: { id: string; path: string }
   /** User and group inside. */
@@ -51,9 +51,9 @@ export const containerName = (sandbox: string): string => `${prefix}${sandbox}`
 export const sandboxOf = (names: readonly string[]): string => (names[0] ?? '').slice(1 + prefix.length)
 
 export function containerOptions({ name, spec, image, uid, installation, folder, runtime, tools }: Walls) {
-  const { limits, workingDir } = spec
+  const { limits } = spec
   const path = `${image.path}:${toolFolder}/bin`
-  const env = baseEnv(workingDir, path)
+  const env = baseEnv(path)
   const at = (part: string) => join(folder, part)
   return {
     name: containerName(name),
@@ -88,7 +88,7 @@ export function containerOptions({ name, spec, image, uid, installation, folder,
         `${at('tmp')}:/tmp`,
         `${at('tmp')}:/var/tmp`,
         `${at('home')}:${inside.home}`,
-        `${at('workspace')}:${workingDir}`,
+        `${at('workspace')}:${inside.workspace}`,
       ],
     },
   } satisfies ContainerCreateOptions

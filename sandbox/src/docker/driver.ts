@@ -14,7 +14,7 @@ import { readMeta, rememberPaused, writableFolders } from '../folder.ts'
 import { type Adopt, driverOf, type Engine, type Held, lasting } from '../frame.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
-import { isSandboxId } from '../inside.ts'
+import { inside, isSandboxId } from '../inside.ts'
 import { keepSpares, type Kept, sparePrefix } from '../spares.ts'
 import { containerName } from './container.ts'
 import { containersOf, endOf, removeContainer } from './containers.ts'
@@ -143,6 +143,7 @@ function dockerEngine(options: DockerDriverOptions, adopt: Adopt): Engine {
 
   return {
     kind: 'docker',
+    workspaceOf: () => inside.workspace,
     ready: prepare,
     open: (spec, signal, progress) => spares.rest(() => open(spec, signal, progress)),
     recall: (id) => readMeta(folderOf(id)),

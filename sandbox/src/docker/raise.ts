@@ -68,7 +68,7 @@ export function raiser({ engine, installation, stateDir, runtimeDir }: Parts) {
     const hand = spawner({
       enter,
       control,
-      workingDir: meta.spec.workingDir,
+      workingDir: inside.workspace,
       env: () => env,
       limits: fileLimits(meta.spec.limits),
       giveUp: () => void container.kill().catch(() => undefined),

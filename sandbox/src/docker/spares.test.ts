@@ -11,9 +11,9 @@ import { limit, specOf, text } from '../conformance-sentence.ts'
 import type { Driver } from '../driver.ts'
 import { dockerDriver } from './driver.ts'
 
-const { limits, workingDir } = specOf()
+const { limits } = specOf()
 
-const kept = (image: string | null) => ({ image, most: 1, workingDir, limits })
+const kept = (image: string | null) => ({ image, most: 1, limits })
 
 interface Opening {
   asked?: string[]

@@ -4,7 +4,7 @@ import type { Command } from '../driver.ts'
  * started nor tells its end while something of it still holds its output. They use builtins only where a sandbox that has
  * used up its processes must still be brought to order.
  */
-import { proxyPort } from '../inside.ts'
+import { inside } from '../inside.ts'
 import { exports, quote } from '../quote.ts'
 
 /** In the environment of everything that one `spawn` started. */
@@ -127,7 +127,7 @@ export function orderText({ argv, cwd, env = {}, terminal }: Command & { cwd: st
 /** As it travels on standard input: the number of lines, and the lines. */
 export const framed = (order: string): string => `${order.split('\n').length}\n${order}\n`
 
-const port = proxyPort.toString(16).toUpperCase().padStart(4, '0')
+const port = inside.proxyPort.toString(16).toUpperCase().padStart(4, '0')
 
 /**
  * Carries out requests of one line each, and answers with a line: `all PID MARK SIGNAL` to a process of ours with all that

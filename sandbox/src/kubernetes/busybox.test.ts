@@ -2,7 +2,7 @@ import { after, before, test } from 'node:test'
 import { testingCluster } from '../../../tests/tools/kubernetes-testing.ts'
 import { fileConformance } from '../conformance-files.ts'
 import { processConformance } from '../conformance-processes.ts'
-import { limit, specOf, type Opened } from '../conformance-sentence.ts'
+import { limit, sentenceOf, specOf, type Opened, type Sentence } from '../conformance-sentence.ts'
 
 const testing = testingCluster()
 const image = typeof testing === 'string' ? null : testing.busyboxImage
@@ -20,11 +20,9 @@ if (typeof testing !== 'string' && image !== null) {
     await opened?.driver.remove(spec.id)
     await opened?.close()
   })
-  const sentence = (text: string, work: (opened: Opened) => Promise<void>) =>
-    // What listens in that test is socat.
-    test(`a pod with nothing but a POSIX shell: ${text}`, { skip: text.startsWith('a byte stream') }, () =>
-      work(opened),
-    )
+  const every = sentenceOf('a pod with nothing but a POSIX shell', () => opened)
+  const sentence: Sentence = (text, work) =>
+    every(text, async (opened) => (text.startsWith('a byte stream') ? 'what listens in it is socat' : work(opened)))
   fileConformance(sentence, hands)
   processConformance(sentence, (_, work) => hands().then((one) => work(spec, one)), hands)
 } else {

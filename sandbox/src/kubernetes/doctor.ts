@@ -81,7 +81,6 @@ async function podSecurity({ core, namespace }: Cluster, options: Parts['options
     image: null,
     env: {},
     limits: { memory: 256 * mebibyte, processes: 64, cpu: 1, disk: 64 * mebibyte },
-    workingDir: '/workspace',
   }
   const body = podOf(spec, options.image, { ...options, installation: 'doctor' })
   try {

@@ -14,7 +14,7 @@ import { type Door, openDoor } from '../egress-door.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
 import { type Adopt, driverOf, type Engine, type Held, lasting } from '../frame.ts'
-import { isSandboxId } from '../inside.ts'
+import { inside, isSandboxId } from '../inside.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { doctor } from './doctor.ts'
 import { enterPod, type Ground } from './enter.ts'
@@ -133,6 +133,7 @@ function kubernetesEngine(options: KubernetesDriverOptions, adopt: Adopt): Engin
 
   return {
     kind: 'kubernetes',
+    workspaceOf: () => inside.workspace,
     ready,
     async open(spec, signal, progress) {
       const host = await ready()

@@ -9,7 +9,7 @@ import { type Control, openControl } from '../entered/control.ts'
 import { spawner } from '../entered/spawn.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
-import { fileLimits, inside, proxyPort, trustFiles } from '../inside.ts'
+import { fileLimits, inside, trustFiles } from '../inside.ts'
 import { runOverWorkers } from '../worker.ts'
 import type { Cluster } from './cluster.ts'
 import { openExec } from './exec.ts'
@@ -50,7 +50,7 @@ export async function enterPod(ground: Ground, spec: SandboxSpec, signal: AbortS
   const hand = spawner({
     enter: enterInto(containers.sandbox),
     control,
-    workingDir: spec.workingDir,
+    workingDir: inside.workspace,
     env: () => spec.env,
     limits: shellText(spec),
     fed: true,
@@ -89,7 +89,7 @@ export async function enterPod(ground: Ground, spec: SandboxSpec, signal: AbortS
     hand.warm()
     const limit = AbortSignal.any([signal, AbortSignal.timeout(enterMs)])
     await before(limit, Promise.all([tell(run, door, way, id, limit), control.ready()]))
-    const hands = handsOver(hand.spawn, wayHand.spawn)
+    const hands = handsOver(hand.spawn, { beside: wayHand.spawn })
     return { hands, limitsHit: async () => hitLimits(await hits.seen(), disk, limits), close }
   } catch (error) {
     await close()
@@ -115,7 +115,7 @@ printf '%s\\n' "$2" >${wayFiles.way}.new && mv -f ${wayFiles.way}.new ${wayFiles
 old=$(cat ${wayFiles.pid} 2>/dev/null)
 [ -z "$old" ] || kill "$old"
 tries=0
-until [ "$(cat ${wayFiles.pid} 2>/dev/null)" != "$old" ] && grep -q ':${proxyPort.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A' /proc/net/tcp; do
+until [ "$(cat ${wayFiles.pid} 2>/dev/null)" != "$old" ] && grep -q ':${inside.proxyPort.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A' /proc/net/tcp; do
   tries=$((tries + 1)); [ $tries -lt 500 ] || exit 1
   sleep 0.02
 done`

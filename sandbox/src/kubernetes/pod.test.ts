@@ -35,9 +35,9 @@ test('a pod fits the pod security standard "restricted", and has nothing of the 
 })
 
 test('the tenant’s container can write to its own folders only, and not to what it trusts', () => {
-  const [tenant] = podOf(specOf({ workingDir: '/work' }), 'debian:bookworm', shape).spec?.containers ?? []
+  const [tenant] = podOf(specOf(), 'debian:bookworm', shape).spec?.containers ?? []
   const writable = tenant?.volumeMounts?.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath)
-  assert.deepEqual(writable?.sort(), ['/home', '/tmp', '/var/tmp', '/work'])
+  assert.deepEqual(writable?.sort(), ['/home', '/tmp', '/var/tmp', '/workspace'])
 })
 
 test('the policies let a sandbox reach the way out and nothing else, and nobody reach it', () => {

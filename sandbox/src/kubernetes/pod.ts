@@ -18,7 +18,7 @@ import type {
 } from '@kubernetes/client-node'
 import type { SandboxSpec } from '../driver.ts'
 import { etcFiles } from '../etc.ts'
-import { baseEnv, inside, proxyPort } from '../inside.ts'
+import { baseEnv, inside } from '../inside.ts'
 
 /** On everything of ours: the sandbox, and whom it belongs to. */
 export const labels = { sandbox: 'parley.dev/sandbox', installation: 'parley.dev/installation' } as const
@@ -87,21 +87,21 @@ const annotationOf = (file: string) => `parley.dev/etc-${file}`
 
 const milli = (cpu: number) => `${Math.max(10, Math.round(cpu * 1000))}m`
 
-const tenantOf = ({ workingDir, limits }: SandboxSpec, image: string): V1Container => ({
+const tenantOf = ({ limits }: SandboxSpec, image: string): V1Container => ({
   name: containers.sandbox,
   image,
   imagePullPolicy: 'IfNotPresent',
   command: ['/bin/sh', '-c', waitScript],
   workingDir: '/',
   // Where programs are is the image's business: see `enter.ts`.
-  env: Object.entries(baseEnv(workingDir)).flatMap(([name, value]) => (name === 'PATH' ? [] : [{ name, value }])),
+  env: Object.entries(baseEnv()).flatMap(([name, value]) => (name === 'PATH' ? [] : [{ name, value }])),
   securityContext: confined,
   resources: {
     requests: { cpu: milli(limits.cpu * promised.cpu), memory: String(Math.ceil(limits.memory * promised.memory)) },
     limits: { cpu: milli(limits.cpu), memory: String(limits.memory) },
   },
   volumeMounts: [
-    { name: 'files', subPath: 'workspace', mountPath: workingDir },
+    { name: 'files', subPath: 'workspace', mountPath: inside.workspace },
     { name: 'files', subPath: 'home', mountPath: '/home' },
     { name: 'files', subPath: 'tmp', mountPath: '/tmp' },
     { name: 'files', subPath: 'tmp', mountPath: '/var/tmp' },
@@ -191,7 +191,7 @@ trap 'touch ${over}; for i in 1 2 3 4 5 6 7 8; do echo 1<>${bell}; sleep 0.05; d
 mkfifo -m 644 ${bell}
 while :; do
   if [ -r ${wayFiles.way} ] && read -r host port auth <${wayFiles.way}; then
-    socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,max-children=64 \
+    socat TCP-LISTEN:${inside.proxyPort},bind=127.0.0.1,fork,reuseaddr,max-children=64 \
       "PROXY:$host:sandbox:1,proxyport=$port,proxyauth=$auth" &
     echo $! >${wayFiles.pid}
     wait $!

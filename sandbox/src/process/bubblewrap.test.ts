@@ -11,7 +11,6 @@ const folders = {
 }
 const list = bubblewrapArguments({
   folders,
-  workingDir: '/workspace',
   shared: ['/etc/ssl'],
   links: [{ path: '/bin', to: 'usr/bin' }],
   real: [],

@@ -15,7 +15,6 @@ export const fds = { args: 3, info: 4, gate: 5 } as const
 export interface Walls {
   /** Folders of this sandbox, as paths that the launching user can reach. Only the last three are the tenant's. */
   folders: { etc: string; runtime: string; tmp: string; home: string; workspace: string }
-  workingDir: string
   /** Existing things of the host below /etc that are shown read-only; each has a place in `folders.etc`. */
   shared: readonly string[]
   /** Top-level folders of the host that are links into /usr (`/bin` → `usr/bin`), and those that are real. */
@@ -42,7 +41,7 @@ export function bubblewrapArguments(walls: Walls): string[] {
     ['--ro-bind', folders.runtime, inside.runtime],
     ['--dir', '/var', '--symlink', '../tmp', '/var/tmp', '--symlink', '../run', '/var/run'],
     ['--bind', folders.tmp, '/tmp', '--bind', folders.home, inside.home],
-    ['--bind', folders.workspace, walls.workingDir],
+    ['--bind', folders.workspace, inside.workspace],
     ['--remount-ro', '/', '--chdir', '/'],
   ].flat()
 }

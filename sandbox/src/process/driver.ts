@@ -7,19 +7,21 @@ import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { localDisks, oneByOne, watchDisk } from '../disk.ts'
-import type { Driver, SandboxSpec } from '../driver.ts'
+import type { Driver, Finding, SandboxSpec } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
 import type { Dial, Gate } from '../egress.ts'
 import { readMeta, rememberPaused, removeFolder, tenantUid, writableFolders, type Meta } from '../folder.ts'
 import { driverOf, type Engine, type Held, lasting } from '../frame.ts'
 import { handsOver } from '../hands.ts'
 import { hitLimits } from '../hit-limits.ts'
-import { isSandboxId } from '../inside.ts'
+import { inside, isSandboxId } from '../inside.ts'
 import { keepSpares, type Kept, sparePrefix } from '../spares.ts'
 import { openCgroups, type Cgroups } from './cgroup.ts'
-import { doctor } from './doctor.ts'
+import { doctor, noWalls, unwalledDoctor } from './doctor.ts'
 import { describe, hostEtc, hostRoot, makeFolders } from './folders.ts'
 import { type ForkServer, forkServer } from './fork-server.ts'
+import { endSandboxes } from './plain-group.ts'
+import { openPlain, plainWorkspace } from './plain.ts'
 import { openSandbox, type RunningSandbox } from './sandbox.ts'
 
 export interface ProcessDriverOptions {
@@ -30,6 +32,10 @@ export interface ProcessDriverOptions {
   egress: { gate: Gate; dial: Dial; ca?: string }
   /** Sandboxes that are kept ready before anybody asks for one; those of an image are nothing here. None unless said. */
   spares?: readonly Kept[]
+  /** As for a user who may not make control groups. */
+  ungrouped?: true
+  /** Sandboxes are plain processes of this user: why there can be no walls. */
+  unwalled?: readonly Finding[]
   log: EgressLog
 }
 
@@ -55,15 +61,17 @@ function processEngine(options: ProcessDriverOptions): Engine {
   const diskOf = localDisks(async (argv, timeoutMs) => (await prepare()).forks.printed(argv, timeoutMs))
   const proxy = egressProxy({ ...options.egress, log: options.log })
   let prepared: Host | undefined
-  const prepare = lasting(async () => (prepared = await prepareHost(stateDir, runtimeDir)))
+  const { unwalled } = options
+  const prepare = lasting(async () => (prepared = await prepareHost(stateDir, runtimeDir, options)))
 
   const folderOf = (id: string) => join(stateDir, id)
+  const uidOf = (id: string) => (unwalled ? (process.getuid?.() ?? 0) : tenantUid(id))
 
   const raise = async (name: string, spec: SandboxSpec, uid: number, signal: AbortSignal): Promise<Raised> => {
     const { cgroups, shared, root, forks } = await prepare()
     await forks.ready()
     const [folder, runtime] = [folderOf(name), join(runtimeDir, name)]
-    const meta: Meta = { spec, uid, paused: false }
+    const meta: Meta = { spec, uid, paused: false, ...(unwalled && { walls: false as const }) }
     const folders = makeFolders(folder, meta, shared)
     folders.catch(() => undefined) // heard of below
     await mkdir(runtime, { recursive: true, mode: 0o755 })
@@ -73,7 +81,7 @@ function processEngine(options: ProcessDriverOptions): Engine {
       await folders
       const walls = { shared, ...root }
       const opening = { meta, spare: name.startsWith(sparePrefix), folder, runtime, walls, group, forks, signal }
-      sandbox = await openSandbox(opening)
+      sandbox = await (unwalled ? openPlain : openSandbox)(opening)
       const tenant = { id: name }
       const closeEgress = await proxy.listen(() => tenant.id, join(runtime, 'egress.sock'))
       return { name, meta, sandbox, tenant, closeEgress }
@@ -102,7 +110,7 @@ function processEngine(options: ProcessDriverOptions): Engine {
   }
 
   const spares = keepSpares<Raised>({
-    kept: (options.spares ?? []).filter(({ image }) => image === null),
+    kept: unwalled ? [] : (options.spares ?? []).filter(({ image }) => image === null),
     make: (shape, signal) => {
       const id = randomUUID()
       const name = `${sparePrefix}${id}`
@@ -135,9 +143,11 @@ function processEngine(options: ProcessDriverOptions): Engine {
 
   const raised = async (spec: SandboxSpec, signal: AbortSignal): Promise<Raised> => {
     const known = await readMeta(folderOf(spec.id))
+    const refusal = known && refusalOf(known, unwalled === undefined)
+    if (refusal !== undefined) throw new Error(refusal)
     const spare = known === undefined ? spares.take({ ...spec, image: null }) : undefined
     if (spare !== undefined) return takeOver(spare, spec)
-    return raise(spec.id, spec, known?.uid ?? tenantUid(spec.id), signal)
+    return raise(spec.id, spec, known?.uid ?? uidOf(spec.id), signal)
   }
 
   const open = async (spec: SandboxSpec, signal: AbortSignal): Promise<Held> => {
@@ -153,7 +163,7 @@ function processEngine(options: ProcessDriverOptions): Engine {
     const { group } = sandbox
     const limitsHit = async () => hitLimits(await group.hits(), disk, limits)
     return {
-      hands: handsOver(sandbox.spawn),
+      hands: handsOver(sandbox.spawn, { layout: sandbox.layout }),
       limitsHit,
       ended: sandbox.ended.then(async (how) => (await limitsHit()) ?? how),
       freeze: (frozen) => group.freeze(frozen),
@@ -166,14 +176,20 @@ function processEngine(options: ProcessDriverOptions): Engine {
 
   return {
     kind: 'process',
+    workspaceOf: (id) => (unwalled ? plainWorkspace(folderOf(id)) : inside.workspace),
+    ...(unwalled && { warning: noWalls }),
     ready: prepare,
     open: (spec, signal) => spares.rest(() => open(spec, signal)),
-    recall: (id) => readMeta(folderOf(id)),
+    async recall(id) {
+      const meta = await readMeta(folderOf(id))
+      return meta && { paused: meta.paused, refusal: refusalOf(meta, unwalled === undefined) }
+    },
     remember: (id, paused) => rememberPaused(folderOf(id), paused),
     ids: async () => (await readdir(stateDir)).filter(isSandboxId),
     forget,
     async doctor(driver, signal) {
       const { cgroups } = await prepare()
+      if (unwalled) return unwalledDoctor({ driver, cgroups, why: unwalled, signal })
       return doctor(driver, cgroups, signal)
     },
     async close() {
@@ -184,6 +200,14 @@ function processEngine(options: ProcessDriverOptions): Engine {
   }
 }
 
+/** The programs of a sandbox know its files by their paths, which are others without walls. */
+function refusalOf({ walls: none }: Meta, haveWalls: boolean): string | undefined {
+  const walls = none === undefined
+  if (walls === haveWalls) return undefined
+  const [made, now] = walls ? ['behind', 'there are none now'] : ['without', 'there are some now']
+  return `The sandbox was made ${made} walls, and ${now}: its files are kept, and are elsewhere for its programs. A fork of the conversation goes on with what was last saved of them.`
+}
+
 interface Host {
   cgroups: Cgroups | undefined
   forks: ForkServer
@@ -192,12 +216,17 @@ interface Host {
 }
 
 /** Once per program: folders, what the host offers, and the end of what a crash may have left running. */
-async function prepareHost(stateDir: string, runtimeDir: string): Promise<Host> {
+async function prepareHost(
+  stateDir: string,
+  runtimeDir: string,
+  how: Pick<ProcessDriverOptions, 'ungrouped' | 'unwalled'>,
+): Promise<Host> {
   for (const folder of [stateDir, runtimeDir]) await mkdir(folder, { recursive: true, mode: 0o700 })
   const name = `parley-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`
-  const cgroups = await openCgroups(name)
+  const cgroups = how.ungrouped ? undefined : await openCgroups(name)
   await cgroups?.sweep(new Set())
   await removeSpares(stateDir, runtimeDir)
+  if (how.unwalled) await endSandboxes((await readdir(stateDir)).filter(isSandboxId))
   const forks = forkServer(join(runtimeDir, 'forks.sock'))
   await forks.ready()
   return { cgroups, forks, shared: await hostEtc(), root: await hostRoot() }

@@ -18,7 +18,7 @@ import { type Child, cleanEnv, type ForkServer, type ProgramToStart } from './fo
 const isRoot = () => process.getuid?.() === 0
 
 /** Shell text that makes the shell a member of the groups. */
-const join = (folders: readonly string[]) =>
+export const joining = (folders: readonly string[]): string =>
   folders
     .map(quote)
     .map((folder) => `[ -d ${folder} ] || mkdir ${folder} || exit 126\necho 0 >${folder}/cgroup.procs || exit 126\n`)
@@ -43,9 +43,9 @@ export interface Launch {
  * its own: that user could not pass a closed folder such as /root on the way to them.
  */
 export function launch({ joins, uid, folder, runtime, program, forks, ...hear }: Launch): Child {
-  if (!isRoot()) return forks.start({ ...sh(`${join(joins)}exec "$@"`, program), ...hear })
+  if (!isRoot()) return forks.start({ ...sh(`${joining(joins)}exec "$@"`, program), ...hear })
   const drop = ['/usr/bin/setpriv', '--reuid', String(uid), '--regid', String(uid), '--clear-groups', '--no-new-privs']
-  const mounts = `${join(joins)}mount --bind "$1" /mnt && mount --bind "$2" /mnt/run && shift 2 && exec "$@"`
+  const mounts = `${joining(joins)}mount --bind "$1" /mnt && mount --bind "$2" /mnt/run && shift 2 && exec "$@"`
   const alone = ['--mount', '--propagation', 'private', '/bin/sh', '-c', mounts, 'sh']
   const args = [...alone, folder, runtime, ...drop, ...program]
   return forks.start({ program: '/usr/bin/unshare', args, env: cleanEnv, ...hear })
@@ -70,6 +70,9 @@ export interface Everywhere {
   env: Record<string, string>
 }
 
+/** Shell text: it does what it is told, until one order makes it another program. */
+export const waitForOrders = 'while IFS= read -r PARLEY_ORDER; do eval "$PARLEY_ORDER"; done'
+
 /**
  * Starts a program that stands inside and waits for `tell` and `become`. The child's own process is outside and ends as the
  * one inside does.
@@ -79,12 +82,12 @@ export function enter(door: Door, { joins, mark }: Pick<Group, 'joins' | 'mark'>
   // Root lets go of its user here; a plain user stays who he is, and may not touch his groups.
   const credentials = isRoot() ? [] : ['--preserve-credentials']
   const way = sh(
-    `${join(joins)}exec "$@"`,
+    `${joining(joins)}exec "$@"`,
     [
       ['/usr/bin/setpriv', '--no-new-privs'],
       ['/usr/bin/nsenter', outer, ...credentials, '-t', String(door.pid), '-m', '-u', '-i', '-n', '-p', '--'],
       ['/usr/bin/nsenter', '--user=/proc/1/ns/user', '--preserve-credentials', '--'],
-      ['/bin/sh', '-c', 'while IFS= read -r PARLEY_ORDER; do eval "$PARLEY_ORDER"; done'],
+      ['/bin/sh', '-c', waitForOrders],
     ].flat(),
     mark,
   )

@@ -1,6 +1,7 @@
 /*
- * Groups for a machine where this user may not make control groups: processes are found in /proc, among those below what
- * starts programs; whatever else the machine runs is never looked at. A sandbox is its process namespace. What one `spawn`
+ * Groups for a machine where this user may not make control groups: processes are found in /proc. A sandbox is its process
+ * namespace, and looked for among those below what starts programs; without walls it is a mark in the environment, and looked
+ * for everywhere. What one `spawn`
  * started carries a mark in its environment, or descends from what does; so only a program that both detaches itself and
  * clears its environment is missed, and that one ends with its sandbox.
  */
@@ -10,6 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Group, SandboxGroup } from './cgroup.ts'
 
 const markName = 'PARLEY_SPAWN'
+/** Says which sandbox without walls a process belongs to. */
+export const sandboxMark = 'PARLEY_SANDBOX_ID'
 const deadlineMs = 10_000
 
 /** All processes of the process namespace of `init`; `starter` is the parent of those that wait outside. */
@@ -30,12 +33,42 @@ export function namespaceGroup(init: () => number | undefined, starter: () => nu
   }
 }
 
+/** What carries the mark of this sandbox without walls, wherever it went, and everything below. */
+export function sandboxGroup(id: string): SandboxGroup {
+  const members = carrying([`${sandboxMark}=${id}`])
+  return {
+    ...groupOf(members, {}),
+    child() {
+      const mark = newMark()
+      return groupOf(carrying([`${markName}=${mark}`]), { [markName]: mark })
+    },
+    freeze: (frozen) => (frozen ? stop(members, nobody) : goOn(members, nobody)),
+    hits: async () => ({ memory: 0, processes: 0 }),
+  }
+}
+
+/** Ends what a crash left of sandboxes without walls. */
+export async function endSandboxes(ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await groupOf(carrying(ids.map((id) => `${sandboxMark}=${id}`)), {}).kill()
+}
+
+/** Whatever process of this machine has one of these marks, and everything below. */
+const carrying = (marks: readonly string[]) => async (): Promise<number[]> => {
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number)
+  const marked = await Promise.all(pids.map((pid) => isMarked(pid, marks)))
+  return [...new Set(await below(pids.filter((_, index) => marked[index])))]
+}
+
+const newMark = () => randomBytes(12).toString('hex')
+/** Parent of no process: nobody waits outside. */
+const nobody = () => -1
+
 /** What carries a new mark, and everything below: in the hands of the starter, or of `init` when it has detached itself. */
 function markedGroup(init: () => number | undefined, starter: () => number | undefined): Group {
-  const mark = randomBytes(12).toString('hex')
+  const mark = newMark()
   const members = async () => {
     const candidates = [...(await childrenOf(starter())), ...(await below(await childrenOf(init())))]
-    const marked = await Promise.all(candidates.map((pid) => isMarked(pid, mark)))
+    const marked = await Promise.all(candidates.map((pid) => isMarked(pid, [`${markName}=${mark}`])))
     return [...new Set(await below(candidates.filter((_, index) => marked[index])))]
   }
   return groupOf(members, { [markName]: mark })
@@ -145,7 +178,7 @@ async function inState(pids: readonly number[], which: (state: string, pid: numb
 /** These and all that descends from them. */
 async function below(pids: readonly number[]): Promise<number[]> {
   const children = await Promise.all(pids.map(childrenOf))
-  return pids.length === 0 ? [] : [...pids, ...(await below(children.flat()))]
+  return pids.length === 0 ? [] : [...pids, ...(await below([...new Set(children.flat())]))]
 }
 
 /** Of every thread: each has those that it started. */
@@ -158,8 +191,10 @@ async function childrenOf(pid: number | undefined): Promise<number[]> {
 }
 
 const namespaceOf = (pid: number) => readlink(`/proc/${pid}/ns/pid`).catch(() => undefined)
-const isMarked = async (pid: number, mark: string) =>
-  (await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')).includes(`${markName}=${mark}`)
+async function isMarked(pid: number, marks: readonly string[]): Promise<boolean> {
+  const env = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '')
+  return marks.some((mark) => env.includes(mark))
+}
 
 /** Fields after the name, which is in brackets and may hold anything. */
 const statOf = async (pid: number) => {

@@ -10,7 +10,7 @@ import type { Driver } from '../driver.ts'
 import { sparePrefix } from '../spares.ts'
 import { processDriver } from './driver.ts'
 
-const { limits, workingDir } = specOf({})
+const { limits } = specOf({})
 
 async function opened(folder: string, asked: string[] = []) {
   return processDriver({
@@ -25,7 +25,7 @@ async function opened(folder: string, asked: string[] = []) {
       },
       dial: () => Promise.reject(new Error('not dialled')),
     },
-    spares: [{ image: null, most: 1, workingDir, limits }],
+    spares: [{ image: null, most: 1, limits }],
     log: () => undefined,
   })
 }
@@ -85,7 +85,7 @@ test('a start takes over a sandbox that is ready, which is then the tenant’s i
 
     await using again = await opened(folder)
     await mkdir(join(folder, 'state', `${sparePrefix}${randomUUID()}`))
-    const { stdout: file } = await (await start(again, second)).run({ script: 'cat file', cwd: workingDir })
+    const { stdout: file } = await (await start(again, second)).run({ script: 'cat file', cwd: '/workspace' })
     assert.equal(file.toString(), 'kept\n')
     await again.remove(first)
     await again.remove(second)

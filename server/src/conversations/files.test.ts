@@ -33,7 +33,7 @@ before(async () => {
     log: () => undefined,
   })
   const limits = defaultLimits().sandbox
-  await driver.start({ id, image: null, env: {}, limits, workingDir: '/workspace/project' }, signal)
+  await driver.start({ id, image: null, env: {}, limits }, signal)
   hands = await driver.hands(id)
 })
 

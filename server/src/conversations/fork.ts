@@ -59,7 +59,7 @@ export const forker =
     if (!made) throw new Problem('conversation_exists')
     if (saved !== undefined) {
       await parts.checkpoints.copy(saved.id, id)
-      await parts.tell(id, restoredNotice(saved.checkpoint.at))
+      await parts.tell(id, restoredNotice(saved.checkpoint.at, parent.working_dir, place.working_dir))
     }
     return id
   }
@@ -70,8 +70,9 @@ interface Place {
 }
 
 async function copied({ sandboxes }: Parts, parent: Whole, id: string, signal: AbortSignal): Promise<Place> {
-  const working_dir = `/workspace/${id.replaceAll('-', '')}/${posix.basename(parent.working_dir)}`
   const hands = await sandboxes.hands(parent.owner_id, parent.sandbox_id, signal)
+  const { workspace } = hands.layout
+  const working_dir = `${workspace}/${id.replaceAll('-', '')}/${posix.basename(parent.working_dir)}`
   const args = [parent.working_dir, working_dir]
   const done = await hands.run({ script: copyScript, args, timeoutMs: copyMs, signal })
   if (done.timedOut) throw new Problem('upstream_timeout', 'The workspace could not be copied in time.')
@@ -80,15 +81,16 @@ async function copied({ sandboxes }: Parts, parent: Whole, id: string, signal: A
   return { sandbox_id: parent.sandbox_id ?? '', working_dir }
 }
 
-/** In the same directory as before: that is what the log speaks of. */
+/** In the same directory as before, which is what the log speaks of, where every workspace lies in the same place. */
 async function restored(parts: Parts, parent: Whole, saved: Snapshot, signal: AbortSignal): Promise<Place> {
   const { sandboxes, clock, checkpoints } = parts
-  const { owner_id: owner, working_dir: dir, git_provider: kind, selected_repository: repository } = parent
+  const { owner_id: owner, git_provider: kind, selected_repository: repository } = parent
   const { id } = await sandboxes.place({ owner, sandboxId: null, newId: clock.id() })
   try {
     if (kind !== null && repository !== null) await sandboxes.allow(id, kind, repository)
     await sandboxes.ready(id, signal)
     const hands = await sandboxes.hands(owner, id, signal)
+    const dir = movedTo(hands.layout.workspace, parent.working_dir)
     await checkpoints.restore(saved, { hands, dir, signal })
     await installGitHooks(hands, dir)
     return { sandbox_id: id, working_dir: dir }
@@ -98,13 +100,20 @@ async function restored(parts: Parts, parent: Whole, saved: Snapshot, signal: Ab
   }
 }
 
-const restoredNotice = (at: string): NewEvent => ({
+/** Its path below a workspace, in another one: all end with the same name, and a path below has no slash after that. */
+function movedTo(workspace: string, dir: string): string {
+  const at = dir.lastIndexOf('/workspace/')
+  return at < 0 ? dir : workspace + dir.slice(at + '/workspace'.length)
+}
+
+const restoredNotice = (at: string, before: string, now: string): NewEvent => ({
   kind: 'NoticeEvent',
   source: 'environment',
   code: 'workspace_restored',
   detail:
     `This is a new sandbox with the files of the workspace as they were at ${at}. ` +
-    'Programs that were installed and large files that git ignores have to be made again.',
+    'Programs that were installed and large files that git ignores have to be made again.' +
+    (before === now ? '' : ` The working directory is now ${now}; there is no ${before} any more.`),
   level: 'info',
 })
 

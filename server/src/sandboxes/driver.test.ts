@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Driver } from '@parley/sandbox/driver'
 import { readConfig } from '../config.ts'
 import { openDriver } from './driver.ts'
 
-async function findings(unisolated: boolean) {
+async function withDriver<T>(unisolated: boolean, work: (driver: Driver) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'dr-'))
   const place = {
     stateDir: join(folder, 'state'),
@@ -19,13 +20,21 @@ async function findings(unisolated: boolean) {
   }
   const driver = await openDriver({ ...readConfig({}), unisolated }, place)
   try {
-    // Cut at once: no sandbox starts, which is as bad as a finding can be.
-    return await driver.doctor(AbortSignal.abort(new Error('cut')))
+    return await work(driver)
   } finally {
     await driver[Symbol.asyncDispose]()
     await rm(folder, { recursive: true })
   }
 }
+
+/** Cut at once: no sandbox starts, which is as bad as a finding can be. */
+const findings = (unisolated: boolean) =>
+  withDriver(unisolated, (driver) => driver.doctor(AbortSignal.abort(new Error('cut'))))
+
+test('with walls that work nothing is different where isolation is not demanded', () =>
+  withDriver(true, async ({ workspaceOf, warning }) => {
+    assert.deepEqual([workspaceOf('any'), warning], ['/workspace', null])
+  }))
 
 test('a wall that does not stand stops the server, unless isolation is not demanded, which is said first', async () => {
   assert.ok((await findings(false)).some(({ ok, fatal }) => !ok && fatal))

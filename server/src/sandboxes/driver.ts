@@ -16,9 +16,15 @@ interface Place {
 
 /** Each is loaded when it is chosen: what one kind needs shall not make the start of another longer. */
 const drivers: Record<Config['sandbox'], (place: Place, config: DriverConfig) => Promise<Driver>> = {
-  async process(place) {
+  async process(place, { unisolated }) {
     const { processDriver } = await import('@parley/sandbox/process/driver')
-    return processDriver(place)
+    const driver = processDriver(place)
+    if (!unisolated) return driver
+    const { whyNoWalls } = await import('@parley/sandbox/process/doctor')
+    const unwalled = await whyNoWalls(driver, AbortSignal.timeout(triesMs))
+    if (unwalled.length === 0) return driver
+    await driver[Symbol.asyncDispose]()
+    return processDriver({ ...place, unwalled })
   },
   async docker(place, { dockerHost, sandboxImages: [image = ''] }) {
     const { dockerDriver } = await import('@parley/sandbox/docker/driver')
@@ -29,6 +35,9 @@ const drivers: Record<Config['sandbox'], (place: Place, config: DriverConfig) =>
     return kubernetesDriver({ ...place, ...kubernetes, image })
   },
 }
+
+/** How long it may take to find out whether there can be walls. */
+const triesMs = 60_000
 
 type DriverConfig = Pick<Config, 'sandbox' | 'unisolated' | 'dockerHost' | 'kubernetes' | 'sandboxImages'>
 
@@ -45,7 +54,7 @@ const notDemanded: Finding = {
   ok: false,
   fatal: false,
   detail:
-    'DANGER: it is not demanded (PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED). Where a wall below does not stand, what an agent runs can read and change what this server can. Where none can be started, conversations cannot work: there is no kind of sandbox without walls.',
+    'DANGER: it is not demanded (PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED). Where a wall below does not stand, what an agent runs can read and change what this server can.',
   fix: 'unset PARLEY_SANDBOX_DANGEROUSLY_UNISOLATED and mend what `parley doctor` finds',
 }
 

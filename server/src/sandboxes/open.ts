@@ -2,7 +2,7 @@ import { Problem } from '@parley/contract/problems'
 import type { Driver, SandboxSpec as Wanted } from '@parley/sandbox/driver'
 import type { Limits } from '../limits.ts'
 import { workerPorts } from './port-links.ts'
-import { builtInSpec, imageOf } from './spec.ts'
+import { imageOf } from './spec.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
 
 /*
@@ -35,7 +35,6 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
       image: imageOf(row.spec_id),
       env: Object.fromEntries(Object.entries(workerPorts).map(([name, port]) => [name, String(port)])),
       limits: limits.sandbox,
-      workingDir: builtInSpec.root,
       ...(await describe(row.owner_id)),
     }
   }
@@ -59,6 +58,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     if (elsewhere(row)) throw new Problem('unavailable', 'The sandbox is on another server.', { retryAfter: 5 })
     const seen = await driver.look(id)
     if (seen.state === 'running' && row.status === 'RUNNING') return
+    if (seen.state === 'error') throw new Problem('sandbox_error', seen.detail ?? undefined)
     if (row.wanted === 'paused' && !leaving) throw new Problem('state_conflict', 'The sandbox is being paused.')
     if (seen.state === 'missing' && row.status !== 'STARTING') return lost(row)
     try {
@@ -70,7 +70,7 @@ export function opener({ store, driver, limits, replica, describe }: OpenParts) 
     }
     await store.change(id, ['STARTING', 'PAUSED', 'RUNNING'], {
       status: 'RUNNING',
-      status_detail: null,
+      status_detail: driver.warning,
       status_until: null,
       replica,
     })

@@ -6,7 +6,7 @@ import {
   type SandboxVerb,
   sandboxRefusal,
 } from '@parley/contract/sandboxes'
-import type { Hands } from '@parley/sandbox/driver'
+import type { Driver, Hands } from '@parley/sandbox/driver'
 import type { Clock } from '@parley/store/clock'
 import type { Cursor } from '@parley/store/page'
 import { leaverOf, type LeaveParts } from './leave.ts'
@@ -18,7 +18,7 @@ import type { SandboxRow, SandboxStore, Seen } from './store.ts'
 import { whereOf } from './where.ts'
 
 export { sandboxTopic } from './leave.ts'
-export { builtInSpec } from './spec.ts'
+export { projectIn } from './spec.ts'
 
 /*
  * A row says what is wanted and what was seen; the driver makes it so. A sandbox that is RUNNING may have no process for the
@@ -89,6 +89,7 @@ export function sandboxService(parts: SandboxParts) {
     },
 
     ...notesIn(store),
+    ...factsOf(driver),
 
     async search(
       owner: string,
@@ -162,6 +163,13 @@ const notesIn = (store: SandboxStore) => ({
   allow: store.allow,
   ask: store.ask,
   repositories: store.repositories,
+})
+
+const factsOf = ({ workspaceOf, warning }: Driver) => ({
+  /** Where its workspace lies for the programs in it. */
+  workspaceOf,
+  /** What everybody who works in one should know; null when there is nothing. */
+  warning,
 })
 
 function refused(status: SandboxStatus, code: 'gone' | 'state_conflict', verb?: SandboxVerb): Problem {

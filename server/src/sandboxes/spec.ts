@@ -2,8 +2,11 @@ import type { Kept } from '@parley/sandbox/spares'
 import type { Config } from '../config.ts'
 import type { Limits } from '../limits.ts'
 
-/** The usual spec of a driver; its id is what the record shows. Below `root` conversations have their working directories. */
-export const builtInSpec = { id: 'parley/workspace', workingDir: '/workspace/project', root: '/workspace' }
+/** The usual spec of a driver; its id is what the record shows. */
+export const builtInSpec = { id: 'parley/workspace' }
+
+/** Where the first conversation of a sandbox works. */
+export const projectIn = (workspace: string): string => `${workspace}/project`
 
 /** The ids of all: the usual one, and one for each further image that may be asked for, which is its id. */
 export const specIds = ({ sandbox, sandboxImages }: Pick<Config, 'sandbox' | 'sandboxImages'>): string[] =>
@@ -17,6 +20,5 @@ export const keptReady = ({ sandboxes: { warm, warm_images }, sandbox }: Limits)
   [[null, warm] as const, ...Object.entries(warm_images)].map(([image, most]) => ({
     image,
     most,
-    workingDir: builtInSpec.root,
     limits: sandbox,
   }))

@@ -1,12 +1,18 @@
 import type { SandboxSpec } from '@parley/contract/sandbox-specs'
 import type { Cursor } from '@parley/store/page'
-import { builtInSpec } from './spec.ts'
 
 export type Specs = ReturnType<typeof specList>
 
+interface Parts {
+  cursor: Cursor
+  startedAt: string
+  ids: readonly string[]
+  workingDir: string
+}
+
 /** What sandboxes can be made from here: a list that does not change while the server runs. */
-export function specList({ cursor, startedAt, ids }: { cursor: Cursor; startedAt: string; ids: readonly string[] }) {
-  const usual = { command: null, created_at: startedAt, initial_env: {}, working_dir: builtInSpec.workingDir }
+export function specList({ cursor, startedAt, ids, workingDir }: Parts) {
+  const usual = { command: null, created_at: startedAt, initial_env: {}, working_dir: workingDir }
   const specs: SandboxSpec[] = ids.map((id) => ({ id, ...usual }))
   const key = 'sandbox-specs'
   return {

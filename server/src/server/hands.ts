@@ -7,7 +7,7 @@ import { refusals } from '../sandboxes/refusals.ts'
 import { sandboxRoutes } from '../sandboxes/routes.ts'
 import { secretDoors } from '../sandboxes/secret-doors.ts'
 import { sandboxService } from '../sandboxes/service.ts'
-import { keptReady, specIds } from '../sandboxes/spec.ts'
+import { keptReady, projectIn, specIds } from '../sandboxes/spec.ts'
 import { specList } from '../sandboxes/specs.ts'
 import { sandboxStore } from '../sandboxes/store.ts'
 import { visits } from '../sandboxes/visits.ts'
@@ -52,7 +52,8 @@ export async function openHands(parts: Parts) {
     describe: authorship({ git, settings }),
     log: said,
   })
-  const specs = specList({ cursor, startedAt: clock.now(), ids: specIds(config) })
+  const workingDir = projectIn(driver.workspaceOf('<id of the sandbox>'))
+  const specs = specList({ cursor, startedAt: clock.now(), ids: specIds(config), workingDir })
   return {
     driver,
     links,

@@ -75,10 +75,10 @@ function namesFor({ tools: kind }: ConversationConfig, allowed: readonly string[
 const namesOf = (tools: readonly Tool[]): string[] => tools.flatMap((tool) => [tool.name, ...tool.aliases])
 
 /** What the system prompt says of this conversation beyond what it says of all; null when that is nothing. */
-export function suffixOf({ row, config }: Equipment): string | null {
+export function suffixOf({ row, config }: Equipment, warning: string | null): string | null {
   const plan = row.agent_type === 'plan' ? planText(planFile(row.git_provider)) : null
   const agents = row.agent_type === 'default' && mayDelegate(config) ? agentsPrompt(config.agents ?? []) : null
-  const parts = [plan, skillsPrompt(config.skills), agents, config.system_message_suffix, config.role]
+  const parts = [warning, plan, skillsPrompt(config.skills), agents, config.system_message_suffix, config.role]
   return parts.filter(Boolean).join('\n\n') || null
 }
 

@@ -109,7 +109,7 @@ export async function open(parts: RunParts, job: Job): Promise<Opened | undefine
       workingDir: row.working_dir,
       secrets: handed,
       mask: mask.text,
-      systemSuffix: suffixOf(equipment),
+      systemSuffix: suffixOf(equipment, parts.sandboxes.warning),
       sinceSeq: row.wanted_seq,
       spentBeside: spentBeside(row.metrics),
       hands: (signal) => hands(parts, row, signal),

@@ -8,7 +8,7 @@ import type { Clock } from '@parley/store/clock'
 import type { Jobs } from '@parley/store/jobs'
 import type { Seal } from '@parley/store/seal'
 import type { Wake } from '@parley/store/wake'
-import { builtInSpec, type Sandboxes } from '../../sandboxes/service.ts'
+import { projectIn, type Sandboxes } from '../../sandboxes/service.ts'
 import type { SettingsService } from '../../settings/service.ts'
 import { type ConversationConfig, configOf, type SealedConfig, sealedOf } from '../config.ts'
 import { newRow } from '../log/record.ts'
@@ -38,7 +38,7 @@ export interface ConversationParts {
 
 /** Its own folder in a sandbox that it shares; a child works where its parent does. */
 export async function workingDir(
-  { conversations }: Pick<ConversationParts, 'conversations'>,
+  { conversations, sandboxes }: Pick<ConversationParts, 'conversations' | 'sandboxes'>,
   task: StartTaskRow,
 ): Promise<string> {
   const parent = task.request.parent_conversation_id
@@ -46,7 +46,9 @@ export async function workingDir(
     const row = await conversations.get(task.owner_id, parent)
     if (row !== undefined) return row.working_dir
   }
-  const root = task.made_sandbox ? builtInSpec.workingDir : `/workspace/${task.conversation_id.replaceAll('-', '')}`
+  if (task.sandbox_id === null) throw new Error('the start has no sandbox')
+  const workspace = sandboxes.workspaceOf(task.sandbox_id)
+  const root = task.made_sandbox ? projectIn(workspace) : `${workspace}/${task.conversation_id.replaceAll('-', '')}`
   const repository = task.request.selected_repository?.split('/')[1]
   return repository === undefined ? root : `${root}/${repository}`
 }
