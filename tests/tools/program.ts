@@ -42,6 +42,8 @@ export interface ProgramSetup {
   /** The same key on several programs makes their owner one person. */
   key?: string
   dataDir?: string
+  /** A program and its arguments that becomes this one. */
+  through?: readonly string[]
   /** Leaves the data folder, and what others run on it, as it is. */
   keep?: boolean
 }
@@ -50,6 +52,7 @@ export async function openProgram({
   env = {},
   key = makeKey('prl'),
   dataDir,
+  through = [],
   keep = false,
 }: ProgramSetup = {}): Promise<Program> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'pp-')))
@@ -91,7 +94,8 @@ export async function openProgram({
     },
     said: () => said,
     async start() {
-      const own = spawn(process.execPath, [main], {
+      const [first = '', ...args] = [...through, process.execPath, main]
+      const own = spawn(first, args, {
         env: environment(),
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
