@@ -1,7 +1,7 @@
 /*
  * Sandboxes as bubblewraps on this machine. One sandbox is a folder (its files, and what is remembered of it) and, while
  * it runs, one bubblewrap that is a child of ours and dies with us: so a crash leaves files and nothing else, and
- * `start` opens the same files again.
+ * `start` opens the same files again. Where there can be no walls, a plain process takes bubblewrap's place (`plain.ts`).
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
