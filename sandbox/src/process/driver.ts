@@ -5,7 +5,9 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
+import pLimit from 'p-limit'
 import { localDisks, oneByOne, watchDisk } from '../disk.ts'
 import type { Driver, Finding, SandboxSpec } from '../driver.ts'
 import { egressProxy, type EgressLog } from '../egress-proxy.ts'
@@ -58,6 +60,8 @@ function processEngine(options: ProcessDriverOptions): Engine {
   const runtimeDir = resolve(options.runtimeDir)
   if (runtimeDir.length > 50) throw new Error(`runtimeDir is too long for unix sockets (50 characters): ${runtimeDir}`)
   const countInTurn = oneByOne()
+  /** Walls are raised by programs that take a processor each: more of them at once only take it from everybody else. */
+  const atOnce = pLimit(availableParallelism())
   const diskOf = localDisks(async (argv, timeoutMs) => (await prepare()).forks.printed(argv, timeoutMs))
   const proxy = egressProxy({ ...options.egress, log: options.log })
   let prepared: Host | undefined
@@ -67,7 +71,9 @@ function processEngine(options: ProcessDriverOptions): Engine {
   const folderOf = (id: string) => join(stateDir, id)
   const uidOf = (id: string) => (unwalled ? (process.getuid?.() ?? 0) : tenantUid(id))
 
-  const raise = async (name: string, spec: SandboxSpec, uid: number, signal: AbortSignal): Promise<Raised> => {
+  const raise = (...wanted: Parameters<typeof raiseNow>) => atOnce(() => raiseNow(...wanted))
+
+  const raiseNow = async (name: string, spec: SandboxSpec, uid: number, signal: AbortSignal): Promise<Raised> => {
     const { cgroups, shared, root, forks } = await prepare()
     await forks.ready()
     const [folder, runtime] = [folderOf(name), join(runtimeDir, name)]
