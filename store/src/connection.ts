@@ -17,6 +17,7 @@ export function clientConfig(connection: Connection, applicationName: string): p
     statement_timeout: statementMs,
     idle_in_transaction_session_timeout: statementMs,
     query_timeout: silenceMs,
+    pipeline: true,
     keepAlive: true,
     options: '-c timezone=UTC -c datestyle=ISO',
     types: { getTypeParser: typeParser },

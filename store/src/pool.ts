@@ -18,15 +18,29 @@ export function guarded(pool: pg.Pool): PostgresPool {
   }
 }
 
+/** What a `begin` is answered with before the database has. */
+const begun = { command: 'BEGIN', rowCount: null, rows: [] }
+
 function guardedClient(client: pg.PoolClient): PostgresPoolClient {
   let broken = false
+  let beginning: Promise<unknown> | undefined
   const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+    // It has no answer that anybody reads: it is on its way with the first statement, and fails with that.
+    if (text === 'begin') {
+      beginning = client.query(text)
+      beginning.catch(() => {})
+      return begun
+    }
     try {
       const name = statementName(text)
-      return await client.query(
-        name === undefined ? { text, values: [...values] } : { name, text, values: [...values] },
-      )
+      const [answer] = await Promise.all([
+        client.query(name === undefined ? { text, values: [...values] } : { name, text, values: [...values] }),
+        beginning,
+      ])
+      beginning = undefined
+      return answer
     } catch (error) {
+      beginning = undefined
       broken ||= breaksConnection(error)
       throw failure(error)
     }

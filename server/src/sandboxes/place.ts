@@ -1,5 +1,6 @@
 import { Problem } from '@parley/contract/problems'
 import type { Clock } from '@parley/store/clock'
+import { turns } from '@parley/store/turns'
 import type { Limits } from '../limits.ts'
 import { builtInSpec } from './spec.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
@@ -26,38 +27,31 @@ interface Parts {
   pause: (row: SandboxRow, reason: string) => Promise<void>
 }
 
-export const placeIn =
-  ({ store, clock, limits, pause }: Parts) =>
-  async ({ owner, sandboxId, newId, spec = builtInSpec.id }: Placing): Promise<{ id: string; made: boolean }> => {
-    const until = new Date(clock.millis() + limits.start.steps.WAITING_FOR_SANDBOX).toISOString()
-    const { id, made, victims } = await store.transaction(async (rows) => {
+export function placeIn({ store, clock, limits, pause }: Parts) {
+  const inTurn = turns()
+
+  const placed = ({ owner, sandboxId, newId, spec = builtInSpec.id }: Placing) =>
+    store.transaction(async (rows) => {
       await rows.lockOwner(owner)
       const wanted = await rows.get(sandboxId ?? newId)
       if (sandboxId !== null) check(wanted, owner)
       if (wanted !== undefined && wanted.status !== 'PAUSED') return { id: wanted.id, made: false, victims: [] }
       const room = makeRoom(await rows.running(owner), limits.sandboxes.per_user)
       for (const victim of room) await rows.change(victim.id, ['RUNNING'], { wanted: 'paused' })
-      if (wanted !== undefined)
-        await rows.change(wanted.id, ['PAUSED'], {
-          wanted: 'running',
-          status: 'STARTING',
-          status_until: until,
-          status_detail: null,
-        })
-      else
-        await rows.insert({
-          id: newId,
-          owner_id: owner,
-          spec_id: spec,
-          wanted: 'running',
-          status: 'STARTING',
-          status_until: until,
-        })
+      const until = new Date(clock.millis() + limits.start.steps.WAITING_FOR_SANDBOX).toISOString()
+      const starting = { wanted: 'running', status: 'STARTING', status_until: until } as const
+      if (wanted !== undefined) await rows.change(wanted.id, ['PAUSED'], { ...starting, status_detail: null })
+      else await rows.insert({ id: newId, owner_id: owner, spec_id: spec, ...starting })
       return { id: wanted?.id ?? newId, made: wanted === undefined, victims: room }
     })
+
+  return async (asked: Placing): Promise<{ id: string; made: boolean }> => {
+    // Whoever waits for the lock of the owner holds a connection: here it is one of each owner.
+    const { id, made, victims } = await inTurn(asked.owner, () => placed(asked))
     await Promise.all(victims.map((victim) => pause(victim, 'Paused to make room for a newer one.')))
     return { id, made }
   }
+}
 
 /**
  * The ones to pause so that one more fits, of those that run. One that is still starting belongs to a start that waits for
