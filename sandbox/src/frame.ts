@@ -2,10 +2,10 @@
  * What is the same of every driver: which sandboxes are held, one verb at a time for each of them, and who is told of an end.
  * A kind of sandbox is an `Engine`, which knows how one is opened, what is remembered of it, and how its files go.
  */
-import { turns } from '@parley/store/turns'
 import type { Driver, Hands, SandboxSpec, Seen } from './driver.ts'
 import { SandboxGone } from './driver.ts'
 import { isSandboxId } from './inside.ts'
+import { turns } from './turns.ts'
 
 /** A sandbox that runs, or is frozen, in the hands of this program. */
 export interface Held {

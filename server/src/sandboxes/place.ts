@@ -1,6 +1,6 @@
 import { Problem } from '@parley/contract/problems'
+import { turns } from '@parley/sandbox/turns'
 import type { Clock } from '@parley/store/clock'
-import { turns } from '@parley/store/turns'
 import type { Limits } from '../limits.ts'
 import { builtInSpec } from './spec.ts'
 import type { SandboxRow, SandboxStore } from './store.ts'
