@@ -42,6 +42,7 @@ export function classify(error: unknown, hide: (text: string) => string, now: nu
 }
 
 function kindOf({ status, text, retryAfterMs }: Failure, error: unknown): Kind {
+  if (isRefused(error) && error.reason !== 'too_large' && error.reason !== 'not_http') return 'config'
   if (LoadAPIKeyError.isInstance(error)) return 'auth'
   if (NoSuchModelError.isInstance(error)) return 'config'
   if (status === 401) return 'auth'
@@ -82,12 +83,15 @@ function read(error: unknown, now: number): Failure {
   }
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))
     return { status: null, text: 'The provider sent an event that cannot be read.', retryAfterMs: null }
-  // The way out has its own words for an address that it does not dial and for an answer that is none.
-  if (error instanceof Error && error.name === 'OutboundRefused')
+  if (isRefused(error))
     return { status: null, text: `The provider cannot be used: ${error.message}.`, retryAfterMs: null }
   if (error instanceof Error) return { status: null, text: reasons(error), retryAfterMs: null }
   return { status: null, text: words(error).join(' — ') || String(error), retryAfterMs: null }
 }
+
+/** The way out has its own words for an address that it does not dial and for an answer that is none. */
+const isRefused = (error: unknown): error is Error & { reason: string } =>
+  error instanceof Error && error.name === 'OutboundRefused' && 'reason' in error
 
 /** A failed connection says why in its causes. */
 function reasons(error: Error): string {

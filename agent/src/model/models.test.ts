@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { outbound } from '@parley/wire/outbound'
+import { OutboundRefused } from '@parley/wire/refused'
 import { catalogue } from './catalogue.ts'
 import type { LlmConfig } from './config.ts'
 import { ask, calls, failure, modelAt, result, system, user } from './conformance.ts'
@@ -66,6 +68,17 @@ test('a model that cannot be had says what is missing, when it is called', async
   assert.equal(await kinds({ model: 'openai/gpt-5', api_key: '' }), 'auth')
   assert.equal(await kinds({ model: 'openai/gpt-5', api_key: 'k', reasoning_effort: 'huge' }), 'config')
   assert.equal(await kinds({ model: 'vllm/qwen', base_url: 'nowhere' }), 'config')
+})
+
+test('an address that may not be dialled is a matter of the configuration, an answer that is none may pass', async () => {
+  const way = outbound()
+  const here = { model: 'openai/gpt-5', api_key: 'k', base_url: 'http://127.0.0.1:9/v1' }
+  const refused = await failure(ask(modelAt(here, { fetch: way.fetch as unknown as typeof fetch }), [user('Hi.')]))
+  assert.equal(refused.kind, 'config')
+  assert.match(refused.message, /must not be dialled/)
+  const garbled = () => Promise.reject(new OutboundRefused('not_http', 'the answer is not HTTP'))
+  assert.equal((await failure(ask(modelAt(here, { fetch: garbled }), [user('Hi.')]))).kind, 'transient')
+  await way.close()
 })
 
 test('a name without a provider goes to the base URL, or to the provider that it tells', async () => {
