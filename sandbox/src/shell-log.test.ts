@@ -17,5 +17,6 @@ test('What a quiet shell has printed costs little more than its bytes, whatever 
   }
   collect()
   const more = process.memoryUsage().arrayBuffers - before
-  assert.ok(more < 2 ** 20, `${more} bytes are held for ${log.size}`)
+  // What the collector has not given back yet is some MiB; a piece of the pool for each line would be 32.
+  assert.ok(more < 8 * 2 ** 20, `${more} bytes are held for ${log.size}`)
 })
