@@ -112,7 +112,8 @@ test('a model is tested before it is saved, and the failure says what to do', as
   await main.getByLabel('Base URL').fill('http://127.0.0.1:1/v1')
   await main.getByRole('button', { name: 'Test' }).click()
   await main.getByText(/did not answer/).waitFor()
-  await main.getByText(/Check the base URL/).waitFor()
+  await main.getByText(/must not be dialled/).waitFor()
+  await main.getByText(/allowed by the operator/).waitFor()
   assert.match((await client.settings.get()).llm_base_url ?? '', /v1$/)
 })
 

@@ -17,7 +17,8 @@ export const settings = {
   'tried.overloaded': 'Der Anbieter ist überlastet. Gleich nochmals testen.',
   'tried.transient': 'Basisadresse prüfen, und ob dieser Server sie erreicht; dann nochmals testen.',
   'tried.bad_request': 'Namen des Modells prüfen: Der Anbieter nimmt diese Anfrage nicht an.',
-  'tried.config': 'Das Modell als anbieter/modell schreiben oder eine Basisadresse angeben.',
+  'tried.config':
+    'Modell (anbieter/modell) und Basisadresse prüfen. Eine Adresse im eigenen Netz muss der Betreiber erlauben.',
   'settings.secret.stored': 'Einer ist gespeichert. Leer lassen, um ihn zu behalten.',
   'settings.secret.remove': 'Schlüssel entfernen',
   'settings.agent': 'Agent',

@@ -18,7 +18,8 @@ export const settings = {
   'tried.overloaded': 'The provider has too much to do. Test again in a moment.',
   'tried.transient': 'Check the base URL and that this server can reach it, then test again.',
   'tried.bad_request': 'Check the name of the model: the provider does not take this request.',
-  'tried.config': 'Write the model as provider/model, or give a base URL.',
+  'tried.config':
+    'Check the model (provider/model) and the base URL. An address inside the network has to be allowed by the operator.',
   'settings.secret.stored': 'One is stored. Leave this empty to keep it.',
   'settings.secret.remove': 'Remove the key',
   'settings.agent': 'Agent',
