@@ -1,9 +1,9 @@
 import { readFile, readdir, mkdtemp, rm } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEngine, type TestingEngine } from '../../../tests/tools/docker-engine.ts'
 import type { Opened } from '../conformance-sentence.ts'
+import { openGreeting } from '../greeting.fixture.ts'
 import { containerName } from './container.ts'
 import { dockerDriver } from './driver.ts'
 
@@ -12,23 +12,11 @@ export async function openDocker(imageOf = (engine: TestingEngine) => engine.ima
   const testing = await startEngine()
   const { engine, host, stop } = testing
   const folder = await mkdtemp(join(tmpdir(), 'parley-docker-'))
-  const upstream = createServer((socket) => {
-    socket
-      .on('error', () => undefined)
-      .once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\nhello from outside'))
-  })
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-  const { port } = upstream.address() as AddressInfo
+  const greeting = await openGreeting()
   const driver = dockerDriver({
     stateDir: join(folder, 'state'),
     runtimeDir: join(folder, 'run'),
-    egress: {
-      gate: {
-        decide: async ({ host }) =>
-          host === 'allowed.test' ? { allow: true } : { allow: false, reason: 'not on the list' },
-      },
-      dial: async () => connect(port, '127.0.0.1'),
-    },
+    egress: greeting.egress,
     host,
     image: imageOf(testing),
     log: () => undefined,
@@ -46,7 +34,7 @@ export async function openDocker(imageOf = (engine: TestingEngine) => engine.ima
     },
     async close() {
       await driver[Symbol.asyncDispose]()
-      upstream.close()
+      greeting.close()
       await stop()
       await rm(folder, { recursive: true })
     },

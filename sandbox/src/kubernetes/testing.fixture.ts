@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestingCluster } from '../../../tests/tools/kubernetes-testing.ts'
 import type { Opened } from '../conformance-sentence.ts'
+import { openGreeting } from '../greeting.fixture.ts'
 import { openCluster } from './cluster.ts'
 import { type KubernetesDriverOptions, kubernetesDriver } from './driver.ts'
 import { labels, objectName } from './pod.ts'
@@ -32,23 +32,11 @@ export const optionsFor = (testing: TestingCluster, folder: string): KubernetesD
 /** The driver, with the account of deploy/kubernetes, before an upstream that greets; the gate knows one host. */
 export async function openKubernetes(testing: TestingCluster, image = testing.image): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-kubernetes-'))
-  const upstream = createServer((socket) => {
-    socket
-      .on('error', () => undefined)
-      .once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\nhello from outside'))
-  })
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-  const { port } = upstream.address() as AddressInfo
+  const greeting = await openGreeting()
   const driver = kubernetesDriver({
     ...optionsFor(testing, folder),
     image,
-    egress: {
-      gate: {
-        decide: async ({ host }) =>
-          host === 'allowed.test' ? { allow: true } : { allow: false, reason: 'not on the list' },
-      },
-      dial: async () => connect(port, '127.0.0.1'),
-    },
+    egress: greeting.egress,
   })
   return {
     driver,
@@ -60,7 +48,7 @@ export async function openKubernetes(testing: TestingCluster, image = testing.im
     leftovers: (id) => objectsNaming(testing, id),
     async close() {
       await driver[Symbol.asyncDispose]()
-      upstream.close()
+      greeting.close()
       await rm(folder, { recursive: true })
     },
   }

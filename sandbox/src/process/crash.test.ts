@@ -7,21 +7,7 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limit, specOf } from '../conformance-sentence.ts'
-import { processDriver, type ProcessDriverOptions } from './driver.ts'
-
-type More = Pick<ProcessDriverOptions, 'unwalled'>
-
-const driverIn = (folder: string, more: More = {}) =>
-  processDriver({
-    stateDir: join(folder, 'state'),
-    runtimeDir: join(folder, 'run'),
-    egress: {
-      gate: { decide: async () => ({ allow: false, reason: 'nothing is allowed' }) },
-      dial: () => Promise.reject(new Error('not dialled')),
-    },
-    log: () => undefined,
-    ...more,
-  })
+import { driverIn, type More } from './testing.fixture.ts'
 
 interface Owned {
   /** Number of a descriptor that it is given as its 40. */

@@ -8,25 +8,13 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { limit, specOf } from '../conformance-sentence.ts'
 import { conformance } from '../conformance.ts'
-import { processDriver } from './driver.ts'
 import { openLoopback } from './loopback.ts'
-import { openProcess } from './testing.fixture.ts'
+import { driverIn, openProcess } from './testing.fixture.ts'
 
 conformance('process without walls', () => openProcess({ unwalled: [] }))
 
 test('a sandbox that was made behind walls is not opened without, nor the other way round, and both keep their files', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'parley-switch-'))
-  const driverWith = (more: object) =>
-    processDriver({
-      stateDir: join(folder, 'state'),
-      runtimeDir: join(folder, 'run'),
-      egress: {
-        gate: { decide: async () => ({ allow: false, reason: 'nothing is allowed' }) },
-        dial: () => Promise.reject(new Error('not dialled')),
-      },
-      log: () => undefined,
-      ...more,
-    })
   try {
     for (const [first, second] of [
       [{}, { unwalled: [] }],
@@ -38,7 +26,7 @@ test('a sandbox that was made behind walls is not opened without, nor the other 
         [second, false],
         [first, true],
       ] as const) {
-        await using driver = driverWith(how ?? {})
+        await using driver = driverIn(folder, how)
         if (opens) {
           await driver.start(spec, limit())
           const { stdout } = await (await driver.hands(spec.id)).run({ script: 'echo more >>~/kept; cat ~/kept' })

@@ -1,33 +1,34 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
-import { createServer, connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { specOf, type Opened } from '../conformance-sentence.ts'
+import { openGreeting } from '../greeting.fixture.ts'
 import { processDriver, type ProcessDriverOptions } from './driver.ts'
 
-type More = Pick<ProcessDriverOptions, 'ungrouped' | 'unwalled'>
+export type More = Pick<ProcessDriverOptions, 'ungrouped' | 'unwalled'>
+
+/** A driver in this folder, from which nothing leads out. */
+export const driverIn = (folder: string, more: More = {}) =>
+  processDriver({
+    stateDir: join(folder, 'state'),
+    runtimeDir: join(folder, 'run'),
+    egress: {
+      gate: { decide: async () => ({ allow: false, reason: 'nothing is allowed' }) },
+      dial: () => Promise.reject(new Error('not dialled')),
+    },
+    log: () => undefined,
+    ...more,
+  })
 
 /** The driver before an upstream that greets; the gate knows one host. */
 export async function openProcess(more: More = {}): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sandboxes-'))
-  const upstream = createServer((socket) => {
-    socket
-      .on('error', () => undefined)
-      .once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\nhello from outside'))
-  })
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-  const { port } = upstream.address() as AddressInfo
+  const greeting = await openGreeting()
   const driver = processDriver({
     stateDir: join(folder, 'state'),
     runtimeDir: join(folder, 'run'),
-    egress: {
-      gate: {
-        decide: async ({ host }) =>
-          host === 'allowed.test' ? { allow: true } : { allow: false, reason: 'not on the list' },
-      },
-      dial: async () => connect(port, '127.0.0.1'),
-    },
+    egress: greeting.egress,
     spares: [{ image: null, most: 1, limits: specOf({}).limits }],
     log: () => undefined,
     ...more,
@@ -36,7 +37,7 @@ export async function openProcess(more: More = {}): Promise<Opened> {
   const fatal = findings.filter(({ ok, fatal }) => fatal && !ok)
   const close = async () => {
     await driver[Symbol.asyncDispose]()
-    upstream.close()
+    greeting.close()
     await rm(folder, { recursive: true })
   }
   if (fatal.length > 0) await close()
