@@ -11,18 +11,19 @@ import { endLeftovers, markName } from './leftovers.mjs'
 import { runIn } from './run-in.mjs'
 import { root } from './setup.mjs'
 
-/** In minutes: what one test may take, and the whole group. */
+/** In minutes: what one test may take, one file, and the whole group. */
 const groups = [
   {
     name: 'unit tests',
     files: ['*/src/**/*.test.ts', 'scripts/*.test.ts', 'tests/tools/**/*.test.ts'],
     test: 1,
+    file: 5,
     all: 20,
     atOnce: 2,
   },
-  { name: 'promises', files: ['tests/promises/**/*.test.ts'], test: 3, all: 20, atOnce: 2 },
-  { name: 'journeys', files: ['tests/journeys/**/*.test.ts'], test: 5, all: 30, atOnce: 2 },
-  { name: 'browser', files: ['tests/browser/**/*.test.ts'], test: 3, all: 15, atOnce: 2 },
+  { name: 'promises', files: ['tests/promises/**/*.test.ts'], test: 3, file: 8, all: 20, atOnce: 2 },
+  { name: 'journeys', files: ['tests/journeys/**/*.test.ts'], test: 5, file: 15, all: 30, atOnce: 2 },
+  { name: 'browser', files: ['tests/browser/**/*.test.ts'], test: 3, file: 8, all: 15, atOnce: 2 },
 ]
 
 const words = process.argv.slice(2)
@@ -40,7 +41,7 @@ if (sum.skipped > 0) process.stdout.write(`\n${sum.skipped} skipped: this machin
 process.stdout.write(`\n${sum.passed} passed, ${sum.failed} failed\n`)
 process.exitCode = sum.failed === 0 ? 0 : 1
 
-async function runGroup({ name, files, test, all, atOnce }) {
+async function runGroup({ name, files, test, file, all, atOnce }) {
   const chosen = globSync(files, { cwd: root, exclude: ['node_modules/**'] })
     .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
     .sort()
@@ -48,6 +49,8 @@ async function runGroup({ name, files, test, all, atOnce }) {
   process.stdout.write(`\n— ${name}: ${chosen.length} files\n`)
   const report = join(reports, `${randomUUID()}.json`)
   const args = [
+    '--import',
+    new URL('file-deadline.mjs', import.meta.url).href,
     '--test',
     `--test-concurrency=${atOnce}`,
     `--test-timeout=${test * 60_000}`,
@@ -57,7 +60,7 @@ async function runGroup({ name, files, test, all, atOnce }) {
     `--test-reporter-destination=${report}`,
     ...chosen,
   ]
-  const env = { ...process.env, [markName]: mark }
+  const env = { ...process.env, [markName]: mark, TEST_FILE_MS: String(file * 60_000) }
   const code = await runIn(root, process.execPath, args, { env, timeoutMs: all * 60_000 })
   const counts = readCounts(report)
   if (code === 0 || counts.failed > 0) return counts

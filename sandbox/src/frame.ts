@@ -50,6 +50,8 @@ export function driverOf(make: (adopt: Adopt) => Engine): Driver {
   const all = new Map<string, { one: Held; paused: boolean }>()
   const listeners: ((seen: Seen) => void)[] = []
   const ofEach = turns()
+  const ending = new AbortController()
+  const starts = new Set<Promise<void>>()
   const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     isSandboxId(id) ? ofEach(id, work) : Promise.reject(new Error(`not a sandbox id: ${JSON.stringify(id)}`))
 
@@ -96,13 +98,16 @@ export function driverOf(make: (adopt: Adopt) => Engine): Driver {
 
   const start: Driver['start'] = async (spec, signal, progress = () => undefined) => {
     const { id } = spec
-    await inTurn(id, async () => {
-      signal.throwIfAborted()
+    const given = AbortSignal.any([signal, ending.signal])
+    const mine = inTurn(id, async () => {
+      given.throwIfAborted()
       await engine.ready()
       const entry = all.get(id)
-      if (entry === undefined) adopt(id, await engine.open(spec, signal, progress), false)
+      if (entry === undefined) adopt(id, await engine.open(spec, given, progress), false)
       else if (entry.paused) await setPaused(id, false)
     })
+    starts.add(mine)
+    await mine.finally(() => starts.delete(mine))
   }
 
   const driver: Driver = {
@@ -143,6 +148,9 @@ export function driverOf(make: (adopt: Adopt) => Engine): Driver {
         all.delete(id)
         await one.leave()
       }
+      // What is being opened is given up, before the parts it is opened with go.
+      ending.abort(new SandboxGone('the server is stopping'))
+      await Promise.allSettled(starts)
       await Promise.allSettled([...all.keys()].map((id) => inTurn(id, () => leave(id))))
       await engine.close()
     },

@@ -38,10 +38,11 @@ export async function openServer(parts: ServerParts) {
   const { limits } = config
   await using opened = new AsyncDisposableStack()
   const foundation = await openFoundation(parts, opened)
-  const { database, wake, jobs, seal, clock, cursor, way, port, baseUrl, said } = foundation
+  const { database, jobs, seal, clock, cursor, port, baseUrl, said } = foundation
 
   const people = await openPeople(foundation)
   const { access, users, audit, pepper } = people
+  opened.defer(() => audit.close())
   const belongings = openBelongings(foundation, pepper)
   const { git, settings, secrets } = belongings
   const hands = await openHands({
@@ -56,12 +57,14 @@ export async function openServer(parts: ServerParts) {
     refused: (sandbox, detail) => void brain.tellSandbox(sandbox, warning('egress_refused', detail)),
   })
   const { sandboxes, driver, links } = hands
-  opened.use(driver)
+  opened.defer(() => driver[Symbol.asyncDispose]())
   const brain = openBrain({ ...foundation, git, settings, secrets, sandboxes })
   const { conversations, tasks, checkpoints, kept } = brain
-  opened.defer(() => checkpoints.close())
+  opened.defer(() => kept.close())
   const keeper = hands.keep(checkpoints.tellAll)
   opened.defer(() => keeper.stop())
+  // First, since it cuts short what the keeper of sandboxes waits for.
+  opened.defer(() => checkpoints.close())
   const outgoing = openOutgoing({ ...foundation, git, secrets, conversations })
   opened.defer(() => outgoing.stop())
 
@@ -87,6 +90,7 @@ export async function openServer(parts: ServerParts) {
   const guests = hands.visits()
   opened.defer(() => guests.close())
   const idempotency = openIdempotency({ store: idempotencyStore(database), seal, clock, log: said })
+  opened.defer(() => idempotency.close())
   const door = await listen({
     served: audit.watch(served),
     doors: doorsOf(access, people.lasting, baseUrl),
@@ -102,7 +106,8 @@ export async function openServer(parts: ServerParts) {
     ...(config.baseUrl === null ? {} : { baseUrl: config.baseUrl }),
   })
 
-  opened.move()
+  opened.defer(() => door.close(0))
+  const everything = opened.move()
   return {
     url: door.url,
     port: door.port,
@@ -113,18 +118,11 @@ export async function openServer(parts: ServerParts) {
     driver,
     /** Stops taking work, finishes or hands back what is under way, and lets go of everything. */
     async close(graceMs: number): Promise<void> {
+      await using _ = everything
       readiness.closing = true
       guests.close()
-      await Promise.all([keeper.stop(), outgoing.stop()])
+      void Promise.all([keeper.stop(), outgoing.stop()])
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
-      idempotency.close()
-      audit.close()
-      await checkpoints.close()
-      await kept.close()
-      await driver[Symbol.asyncDispose]()
-      await wake.close()
-      await way.close()
-      await database.close()
     },
   }
 }

@@ -64,9 +64,9 @@ function processEngine(options: ProcessDriverOptions): Engine {
   const atOnce = pLimit(availableParallelism())
   const diskOf = localDisks(async (argv, timeoutMs) => (await prepare()).forks.printed(argv, timeoutMs))
   const proxy = egressProxy({ ...options.egress, log: options.log })
-  let prepared: Host | undefined
+  let preparing: Promise<Host> | undefined
   const { unwalled } = options
-  const prepare = lasting(async () => (prepared = await prepareHost(stateDir, runtimeDir, options)))
+  const prepare = lasting(() => (preparing = prepareHost(stateDir, runtimeDir, options)))
 
   const folderOf = (id: string) => join(stateDir, id)
   const uidOf = (id: string) => (unwalled ? (process.getuid?.() ?? 0) : tenantUid(id))
@@ -74,6 +74,7 @@ function processEngine(options: ProcessDriverOptions): Engine {
   const raise = (...wanted: Parameters<typeof raiseNow>) => atOnce(() => raiseNow(...wanted))
 
   const raiseNow = async (name: string, spec: SandboxSpec, uid: number, signal: AbortSignal): Promise<Raised> => {
+    signal.throwIfAborted()
     const { cgroups, shared, root, forks } = await prepare()
     await forks.ready()
     const [folder, runtime] = [folderOf(name), join(runtimeDir, name)]
@@ -200,8 +201,9 @@ function processEngine(options: ProcessDriverOptions): Engine {
     },
     async close() {
       await Promise.all([spares.close(), proxy.close()])
-      await prepared?.cgroups?.close()
-      await prepared?.forks.close()
+      const host = await preparing?.catch(() => undefined)
+      await host?.cgroups?.close()
+      await host?.forks.close()
     },
   }
 }

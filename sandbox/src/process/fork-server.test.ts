@@ -84,6 +84,14 @@ test('what was closed starts nothing, and no process again', async () => {
   assert.deepEqual(await readdir(folder), ['forks.sock'], 'its own socket is left')
 })
 
+test('what is asked for while it closes is refused, and it closes', async () => {
+  const other = forkServer(join(folder, 'closing.sock'))
+  await other.ready()
+  const closing = other.close()
+  assert.throws(() => other.start(script('true')), { name: 'SandboxGone' })
+  await closing
+})
+
 test('it ends with whoever it starts programs for', async () => {
   const program = `
     import { forkServer } from ${JSON.stringify(new URL('./fork-server.ts', import.meta.url).href)}

@@ -7,7 +7,6 @@
  * It ends with the server, and what it started ends with it.
  */
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -94,7 +93,7 @@ export function forkServer(path: string): ForkServer {
     running = await opening
   }
   const start = (wants: ProgramToStart) => {
-    if (running?.isUp() !== true) throw new SandboxGone('the sandbox has ended')
+    if (closed || running?.isUp() !== true) throw new SandboxGone('the sandbox has ended')
     return running.start(wants)
   }
   /** A program that is told nothing. */
@@ -180,10 +179,13 @@ async function open(path: string): Promise<Running> {
     },
     async close() {
       if (!isUp) return
-      const gone = once(server, 'exit')
+      // Whoever asks for a program from here on is told at once: what is said on a channel that closes is lost.
+      isUp = false
+      const gone = new Promise((resolve) => server.once('exit', resolve))
       server.disconnect()
       const late = setTimeout(() => server.kill('SIGKILL'), closeDeadlineMs)
-      await gone.finally(() => clearTimeout(late))
+      await gone
+      clearTimeout(late)
     },
   }
 }

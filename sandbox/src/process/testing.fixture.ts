@@ -60,7 +60,8 @@ export async function openProcess(more: More = {}): Promise<Opened> {
   }
 }
 
-async function processesNaming(id: string): Promise<string[]> {
+/** Names the processes of this machine that have to do with a sandbox. */
+export async function processesNaming(id: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const said = await Promise.all(
     pids.map(async (pid) => {

@@ -27,26 +27,31 @@ const everyMs = 5_000
 /** Runs until it is stopped; one round at a time. */
 export function keepSandboxes(parts: Parts): { stop(): Promise<void>; round(): Promise<void> } {
   let going: Promise<void> = Promise.resolve()
+  const stopping = new AbortController()
   const told = new Map<string, string>()
-  const round = () => (going = going.then(() => one(parts, told)))
+  const round = () => (going = going.then(() => one(parts, told, stopping.signal)))
   const timer = setInterval(() => void round(), everyMs)
   parts.driver.onEnd(({ id, detail }) => void endedByItself(parts, id, detail))
   return {
     round,
     async stop() {
+      stopping.abort()
       clearInterval(timer)
       await going
     },
   }
 }
 
-async function one(parts: Parts, told: Map<string, string>): Promise<void> {
+async function one(parts: Parts, told: Map<string, string>, stopping: AbortSignal): Promise<void> {
   const { store, limits, replica, log } = parts
   const { idle_pause, delete_after, run_at_most } = limits.sandboxes
   const ms = (limit: number | 'never') => (limit === 'never' ? null : limit)
   try {
     const times = { idleMs: ms(idle_pause), runMs: ms(run_at_most), deleteMs: ms(delete_after) }
-    for (const row of await store.unsettled(replica, times)) await settle(parts, row)
+    for (const row of await store.unsettled(replica, times)) {
+      if (stopping.aborted) return
+      await settle(parts, row)
+    }
     await lookAround(parts, told)
   } catch (error) {
     log('The sandboxes could not be looked after; it is tried again.', { error })

@@ -1,4 +1,5 @@
 import { type Driver, SandboxGone } from '@parley/sandbox/driver'
+import { turns } from '@parley/sandbox/turns'
 import type { Database } from '@parley/store/database'
 import type { Wake } from '@parley/store/wake'
 import type { Access } from '../access/service.ts'
@@ -23,9 +24,24 @@ export const sandboxTopic = (id: string): string => `sandbox:${id}`
 
 export function leaverOf({ store, database, driver, access, wake, replica, settled, log }: LeaveParts) {
   const listeners: ((id: string) => Promise<void>)[] = []
+  const inTurn = turns()
 
   async function leave(row: SandboxRow): Promise<void> {
     if (row.status === 'RUNNING') for (const listener of listeners) await listener(row.id)
+  }
+
+  /** One after the other: what is kept of a sandbox opens it once more, and another pause may be over by then. */
+  async function pauseHere(id: string, reason: string): Promise<void> {
+    await settled(id)
+    const row = await store.get(id)
+    if (row?.wanted !== 'paused' || (row.status !== 'STARTING' && row.status !== 'RUNNING')) return
+    await leave(row)
+    await access.closeSandbox(id)
+    // One without a process is at rest already.
+    await driver.pause(id).catch((error: unknown) => {
+      if (!(error instanceof SandboxGone)) throw error
+    })
+    await store.change(id, ['STARTING', 'RUNNING'], { status: 'PAUSED', status_detail: reason, status_until: null })
   }
 
   async function clear(id: string): Promise<void> {
@@ -52,7 +68,10 @@ export function leaverOf({ store, database, driver, access, wake, replica, settl
   }
 
   return {
-    /** Called before the files of a RUNNING sandbox are out of reach, which waits for it. Must not reject. */
+    /**
+     * Called before the files of a RUNNING sandbox are out of reach, which waits for it. Rejects only when this server stops:
+     * the sandbox then stays for the next start.
+     */
     beforeLeaving: (listener: (id: string) => Promise<void>): void => void listeners.push(listener),
 
     /** Everything in it stops: at once when it is here, else as soon as the server that holds it sees what is wanted. */
@@ -60,18 +79,7 @@ export function leaverOf({ store, database, driver, access, wake, replica, settl
       await store.change(row.id, ['STARTING', 'RUNNING'], { wanted: 'paused', status_detail: reason })
       wake.tell(sandboxTopic(row.id))
       if (row.replica !== null && row.replica !== replica) return
-      await settled(row.id)
-      await leave(row)
-      await access.closeSandbox(row.id)
-      // One without a process is at rest already.
-      await driver.pause(row.id).catch((error: unknown) => {
-        if (!(error instanceof SandboxGone)) throw error
-      })
-      await store.change(row.id, ['STARTING', 'RUNNING'], {
-        status: 'PAUSED',
-        status_detail: reason,
-        status_until: null,
-      })
+      await inTurn(row.id, () => pauseHere(row.id, reason))
     },
 
     drop,

@@ -46,8 +46,8 @@ test('a pause waits for who began to open the sandbox before it', async () => {
     await go.promise
     return resume(spec, signal)
   }
-  const reading = read(id).catch(() => {})
-  await called.promise
+  const reading = read(id)
+  await Promise.race([called.promise, reading.then((answer) => assert.fail(`it was open: ${JSON.stringify(answer)}`))])
   const pausing = ada(api.sandboxes.pause, { params: { id: sandbox } })
   await Promise.race([pausing, sleep(2_000)])
   go.resolve()
@@ -81,4 +81,29 @@ test('a message that comes in the midst of a pause is answered after it', async 
   // Whoever looks after sandboxes says once more what is wanted, and brings the pause to its end.
   await ada(api.sandboxes.pause, { params: { id: sandbox } })
   await until('it is answered', 20_000, async () => (await status()) === 'finished')
+})
+
+test('two pauses at once are one', async () => {
+  const { sandbox } = await begun()
+  const { pause } = driver
+  const [called, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let pauses = 0
+  driver.pause = async (id) => {
+    pauses += 1
+    called.resolve()
+    await go.promise
+    return pause(id)
+  }
+  try {
+    const first = ada(api.sandboxes.pause, { params: { id: sandbox } })
+    await called.promise
+    const second = ada(api.sandboxes.pause, { params: { id: sandbox } })
+    await sleep(300)
+    go.resolve()
+    await Promise.all([first, second])
+  } finally {
+    driver.pause = pause
+  }
+  assert.equal(pauses, 1)
+  assert.equal(await stateOf(sandbox), 'paused')
 })

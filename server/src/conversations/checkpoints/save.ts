@@ -160,6 +160,7 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     /** Before the files of a sandbox are out of reach. */
     async saveAll(sandbox: string): Promise<void> {
       for (const conversation of await store.inSandbox(sandbox)) await saved(conversation, 'leaving')
+      closing.signal.throwIfAborted()
     },
 
     /** The last checkpoint of a conversation's working directory. */
@@ -179,7 +180,7 @@ export function checkpointsOf({ store, sandboxes, limits: { checkpoints: limits 
     everyMs: limits.every,
 
     async close(): Promise<void> {
-      closing.abort()
+      closing.abort(new Error('the server is stopping'))
       await Promise.all(going.values())
     },
   }
