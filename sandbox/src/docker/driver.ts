@@ -17,7 +17,7 @@ import { hitLimits } from '../hit-limits.ts'
 import { inside, isSandboxId } from '../inside.ts'
 import { keepSpares, type Kept, sparePrefix } from '../spares.ts'
 import { containerName } from './container.ts'
-import { containersOf, endOf, removeContainer } from './containers.ts'
+import { containersOf, endOf, pauseContainer, removeContainer } from './containers.ts'
 import { doctor } from './doctor.ts'
 import { engineFacts, ifThere, openEngine } from './engine.ts'
 import { hitsOf } from './hits.ts'
@@ -110,9 +110,15 @@ function dockerEngine(options: DockerDriverOptions, adopt: Adopt): Engine {
       limitsHit: async () => hitLimits(await hitsOf(pid), disk, limits),
       ended: endOf(container, () => closed).then((how) => hitLimits({ memory: 0, processes: 0 }, disk, limits) ?? how),
       async freeze(frozen) {
-        if (frozen) await hand.hold()
-        await ifThere(frozen ? container.pause() : container.unpause())
-        if (!frozen) hand.release()
+        if (frozen) {
+          await hand.hold()
+          return pauseContainer(container).catch((error: unknown) => {
+            hand.release()
+            throw error
+          })
+        }
+        await ifThere(container.unpause())
+        hand.release()
       },
       async close() {
         closed = true
