@@ -46,6 +46,14 @@ export function jobRows(database: Database, me: { replica: string; owner: string
       return { id: row?.id ?? id, spawned: row?.spawned ?? false }
     },
 
+    /** Of keys that are new. */
+    async insertNew(tx: Database, kind: string, jobs: readonly Pick<Spawn, 'id' | 'key'>[]): Promise<void> {
+      await tx.rows(sql`
+        insert into job (id, kind, key, input, run_at)
+        select id, ${kind}, key, 'null', clock_timestamp()
+        from unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ key }) => key)}::text[]) as new (id, key)`)
+    },
+
     /** Claims up to `slots` due jobs of each kind, the longest due first, and tells how long until the next is due. */
     async claim(free: { kind: string; slots: number }[]): Promise<{ jobs: Claimed[]; nextMs: number }> {
       const kinds = free.map(({ kind }) => kind)

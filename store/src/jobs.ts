@@ -23,6 +23,8 @@ export interface Jobs {
    * then looks for work sees what the transaction wrote.
    */
   spawn(tx: Database, job: Omit<Spawn, 'id'>): Promise<{ id: string; spawned: boolean }>
+  /** Adds a job without input for each of these keys, which are new. */
+  spawnNew(tx: Database, kind: string, keys: readonly string[]): Promise<void>
   /** Says how this replica runs a kind; kinds that it does not know it leaves to others. Before `start`. */
   register(kind: string, how: Kind): void
   start(): void
@@ -67,6 +69,11 @@ export function openJobs(options: JobsOptions): Jobs {
       const done = await rows.insert(tx, { ...job, id: options.clock.id() })
       if (done.spawned) tx.afterCommit(() => options.wake.tell(topic))
       return done
+    },
+    async spawnNew(tx, kind, keys) {
+      const jobs = keys.map((key) => ({ id: options.clock.id(), key }))
+      await rows.insertNew(tx, kind, jobs)
+      tx.afterCommit(() => options.wake.tell(topic))
     },
     register: (kind, how) => void engine.kinds.set(kind, how),
     start() {

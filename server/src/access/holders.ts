@@ -28,6 +28,8 @@ const shapeOf = (text: string): Holder['kind'] | undefined => {
 
 export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper: Buffer; clock: Clock }) {
   const found = new Map<string, { holder: Holder | undefined; until: number }>()
+  /** Looks under way, so that what many ask for at once is looked up once. */
+  const looking = new Map<string, Promise<Holder | undefined>>()
   const badKeys = countBadKeys(allowedBadKeys, clock)
   let forgotten = 0
   // As a KeyObject: to make one of the bytes at each call costs seven times the hash.
@@ -55,11 +57,21 @@ export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper
     const known = found.get(name)
     if (known !== undefined && known.until > clock.millis()) return known.holder
     if (badKeys.isOver(from, floodTimes)) return undefined
+    const going = looking.get(name) ?? look(kind, name, hashed)
+    looking.set(name, going)
+    return going
+  }
+
+  async function look(kind: Holder['kind'], name: string, hashed: Buffer): Promise<Holder | undefined> {
     // From before the look: what is revoked while it lasts is not remembered for longer than promised, nor past `forget`.
     const [until, before] = [clock.millis() + rememberMs, forgotten]
-    const holder = await lookUp(kind, hashed)
-    if (before === forgotten) remember(name, holder, until)
-    return holder
+    try {
+      const holder = await lookUp(kind, hashed)
+      if (before === forgotten) remember(name, holder, until)
+      return holder
+    } finally {
+      if (before === forgotten) looking.delete(name)
+    }
   }
 
   return {
@@ -80,6 +92,7 @@ export function holdersOf({ store, pepper, clock }: { store: AccessStore; pepper
     forget(): void {
       forgotten += 1
       found.clear()
+      looking.clear()
     },
   }
 }

@@ -2,13 +2,24 @@ import { Problem } from '@parley/contract/problems'
 import type { StartRequest, StartRequestEcho } from '@parley/contract/start-request'
 import { startEnded, type StartLog, type StartTask } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
+import { grouped } from '@parley/store/grouped'
 import type { Jobs } from '@parley/store/jobs'
 import type { Cursor } from '@parley/store/page'
 import type { Seal } from '@parley/store/seal'
 import type { Wake } from '@parley/store/wake'
 import { startJob, startTopic } from '../topics.ts'
-import type { Passed, StartTaskRow, StartTaskStore, TaskFilters, TaskSort } from './store.ts'
+import type { NewStartTask, Passed, StartTaskRow, StartTaskStore, TaskFilters, TaskSort } from './store.ts'
 import { taskSortColumn } from './store.ts'
+
+/** What the row of a start has besides what it is made with. */
+const fresh = {
+  detail: null,
+  sandbox_id: null,
+  made_sandbox: false,
+  notices: [],
+  output: '',
+  output_of: null,
+} satisfies Partial<StartTaskRow>
 
 /** How far a start has come: the row that the start writes and everybody reads. */
 
@@ -46,6 +57,17 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
     }
   }
 
+  /** Starts that are asked for at the same moment are one commit. */
+  const stored = grouped((tasks: readonly NewStartTask[]) =>
+    store.transaction(async (rows, tx) => {
+      const made = await rows.insert(tasks)
+      if (made.size > 0) await jobs.spawnNew(tx, startJob, [...made])
+      return tasks.map((task) =>
+        made.has(task.id) ? view({ ...fresh, ...task, updated_at: task.created_at }) : undefined,
+      )
+    }),
+  )
+
   return {
     view,
 
@@ -62,21 +84,16 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       const now = clock.now()
       const sealed =
         secrets === null ? null : await seal.close(owner, `start_task.sealed.${id}`, JSON.stringify(secrets))
-      return store.transaction(async (rows, tx) => {
-        const row = await rows.insert({
-          id,
-          owner_id: owner,
-          request,
-          status: 'WORKING',
-          conversation_id: request.conversation_id,
-          sealed,
-          log: [{ status: 'WORKING', at: now }],
-          created_at: now,
-          deadline_at: new Date(clock.millis() + deadlineMs).toISOString(),
-        })
-        if (row === undefined) return undefined
-        await jobs.spawn(tx, { kind: startJob, key: id, input: null })
-        return view(row)
+      return stored({
+        id,
+        owner_id: owner,
+        request,
+        status: 'WORKING',
+        conversation_id: request.conversation_id,
+        sealed,
+        log: [{ status: 'WORKING', at: now }],
+        created_at: now,
+        deadline_at: new Date(clock.millis() + deadlineMs).toISOString(),
       })
     },
 

@@ -49,6 +49,12 @@ export interface StartTaskRow {
   deadline_at: string
 }
 
+/** What a task is made with. */
+export type NewStartTask = Pick<
+  StartTaskRow,
+  'id' | 'owner_id' | 'request' | 'status' | 'conversation_id' | 'sealed' | 'log' | 'created_at' | 'deadline_at'
+>
+
 interface Tables {
   start_task: StartTaskRow
   pending_message: { id: string; owner_id: string; start_task_id: string; content: unknown; position: number }
@@ -84,28 +90,18 @@ function startTaskRows(database: Database) {
     and (${filters.created_at__lt ?? null}::timestamptz is null or created_at < ${filters.created_at__lt ?? null})`
 
   return {
-    /** Undefined when a start of this conversation is under way or has succeeded. */
-    insert: (
-      row: Omit<
-        StartTaskRow,
-        'updated_at' | 'detail' | 'sandbox_id' | 'made_sandbox' | 'notices' | 'output' | 'output_of'
-      >,
-    ): Promise<StartTaskRow | undefined> =>
-      db
-        .insertInto('start_task')
-        .values({
-          ...row,
-          request: json(row.request),
-          log: json(row.log),
-          notices: json([]),
-          output: '',
-          output_of: null,
-          made_sandbox: false,
-          updated_at: row.created_at,
-        })
-        .onConflict((on) => on.doNothing())
-        .returningAll()
-        .executeTakeFirst(),
+    /** The ids of those that are in: a start whose conversation another one is to make, or has made, is not. */
+    async insert(tasks: readonly NewStartTask[]): Promise<Set<string>> {
+      const rows = await database.rows(sql<{ id: string }>`
+        insert into start_task (id, owner_id, request, status, conversation_id, sealed, log, created_at, updated_at, deadline_at)
+        select id, owner_id, request, status, conversation_id, sealed, log, created_at, created_at, deadline_at
+        from jsonb_to_recordset(${json(tasks)}) as new (
+          id uuid, owner_id uuid, request jsonb, status text, conversation_id uuid, sealed text, log jsonb,
+          created_at timestamptz, deadline_at timestamptz)
+        on conflict do nothing
+        returning id`)
+      return new Set(rows.map(({ id }) => id))
+    },
 
     get: (id: string): Promise<StartTaskRow | undefined> =>
       db.selectFrom('start_task').selectAll().where('id', '=', id).executeTakeFirst(),
