@@ -122,6 +122,13 @@ export function jobRows(database: Database, me: { replica: string; owner: string
         where id = ${id} and epoch = ${epoch}`)
     },
 
+    /** The attempt that could do nothing yet does not count. */
+    async postpone({ id, epoch }: Held, delayMs: number): Promise<void> {
+      await database.rows(sql`
+        update job set run_at = now() + make_interval(secs => ${delayMs / 1000}::float8), lease_until = null, attempt = attempt - 1
+        where id = ${id} and epoch = ${epoch}`)
+    },
+
     /** Free for others at once. The attempt that a stop cut short does not count. */
     async handBack({ id, epoch }: Held): Promise<void> {
       await database.rows(sql`

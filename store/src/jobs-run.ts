@@ -51,6 +51,16 @@ export class LeaseLost extends Error {
   }
 }
 
+/** Thrown by a run: the job can do nothing yet and is run again after `ms`. That is no failure, and this run does not count. */
+export class Later extends Error {
+  override name = 'Later'
+  readonly ms: number
+  constructor(ms: number) {
+    super('This job waits for a better moment.')
+    this.ms = ms
+  }
+}
+
 export interface Running {
   row: Claimed
   abort: AbortController
@@ -100,6 +110,7 @@ async function afterThrow(runner: Runner, job: Job, row: Claimed, error: unknown
   const { reason } = job.signal
   if (reason instanceof LeaseLost) return
   if (reason instanceof Stopping) return untilKept(runner, job.signal, () => rows.handBack(row))
+  if (error instanceof Later) return untilKept(runner, job.signal, () => rows.postpone(row, error.ms))
   log('A job failed.', { kind: row.kind, key: row.key, attempt: row.attempt, error })
   if (row.attempt < kind.attempts)
     return untilKept(runner, job.signal, () => rows.retry(row, pause(kind, row.attempt), textOf(error)))

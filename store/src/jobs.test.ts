@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { systemClock } from './clock.ts'
-import type { Job } from './jobs.ts'
+import { type Job, Later } from './jobs.ts'
 import { aborted, empty, house, until } from './testing-jobs.ts'
 
 test('a job runs once with what it was given, and its row is gone when it is done', async () => {
@@ -61,6 +61,24 @@ test('200 jobs that lie ready are claimed by four replicas without a double', as
   await empty(here)
   assert.equal(ran.length, 200)
   assert.equal(new Set(ran).size, 200)
+})
+
+test('a job that can do nothing yet runs again, no sooner than it said, as often as it takes', async () => {
+  await using here = await house()
+  const ran: { attempt: number; at: number }[] = []
+  const run = async ({ attempt }: Job) => {
+    ran.push({ attempt, at: performance.now() })
+    if (ran.length < 6) throw new Later(50)
+  }
+  const one = here.replica('one', { work: { run, attempts: 2 } })
+  await one.spawn('a')
+  await empty(here)
+  assert.deepEqual(
+    ran.map(({ attempt }) => attempt),
+    [1, 1, 1, 1, 1, 1],
+  )
+  const pauses = ran.slice(1).map(({ at }, index) => at - (ran[index]?.at ?? 0))
+  assert.ok(Math.min(...pauses) >= 50, pauses.join(', '))
 })
 
 test('no more than the agreed number run at once, and a busy kind does not hold up another', async () => {

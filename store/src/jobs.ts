@@ -13,7 +13,7 @@ import type { Wake } from './wake.ts'
  */
 
 export type { Job, Kind } from './jobs-run.ts'
-export { LeaseLost, Stopping } from './jobs-run.ts'
+export { Later, LeaseLost, Stopping } from './jobs-run.ts'
 export { jobTable } from './jobs-table.ts'
 
 export interface Jobs {

@@ -1,7 +1,7 @@
 import { Problem } from '@parley/contract/problems'
 import { startEnded, startTaskStatuses } from '@parley/contract/start-tasks'
 import type { Clock } from '@parley/store/clock'
-import type { Job, Kind } from '@parley/store/jobs'
+import { type Job, type Kind, Later } from '@parley/store/jobs'
 import type { Limits } from '../../limits.ts'
 import { type Progress, progressOf } from './progress.ts'
 import { StartFailed } from './repository.ts'
@@ -54,6 +54,7 @@ async function start(parts: Parts, job: Job): Promise<void> {
       await inTime(parts, progress, AbortSignal.any([job.signal, deadline]))
     } catch (error) {
       if (job.signal.aborted) throw job.signal.reason
+      if (isFull(error) && !deadline.aborted) return waitForRoom(progress, error)
       if (isPassing(error) && !deadline.aborted) throw error
       // What could not be written is told by the next write.
       await progress.written().catch(() => {})
@@ -96,6 +97,17 @@ async function clear({ discard }: Parts, task: StartTaskRow): Promise<void> {
   if (task.made_sandbox || task.sandbox_id === null) await discard(task.sandbox_id ?? task.id)
 }
 
-/** The database was away or there was no room: the step is tried again rather than given up. */
+/** All sandboxes that a person may have are starting: one of them will have started soon, and can make room. */
+const isFull = (error: unknown): error is Problem => error instanceof Problem && error.code === 'capacity'
+
+/** As another run of the job, so that those who wait take nobody else's place. */
+async function waitForRoom(progress: Progress, { message }: Problem): Promise<never> {
+  const why = `Waiting for room: ${message}`
+  if (progress.task.log.at(-1)?.detail !== why) progress.tell(why)
+  await progress.written()
+  throw new Later(500 + Math.random() * 1_000)
+}
+
+/** The database was away or its disk was full: the step is tried again rather than given up. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof Problem && ['unavailable', 'storage_full', 'capacity'].includes(error.code)
+  error instanceof Problem && ['unavailable', 'storage_full'].includes(error.code)
