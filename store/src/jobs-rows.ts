@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Database, json } from './database.ts'
+import type { Database } from './database.ts'
 
 /** The statements about jobs. All times are the database's, so that replicas with wrong clocks agree. */
 export type JobRows = ReturnType<typeof jobRows>
@@ -36,22 +36,24 @@ const silence = sql`interval '5 seconds'`
 export function jobRows(database: Database, me: { replica: string; owner: string; leaseMs: number }) {
   const lease = sql`make_interval(secs => ${me.leaseMs / 1000}::float8)`
   return {
-    /** The conflict's update changes nothing, but it locks the row, so the job cannot end before this transaction does. */
-    async insert(tx: Database, { id, kind, key, input, delayMs = 0, affinity }: Spawn) {
-      const [row] = await tx.rows<{ id: string; spawned: boolean }>(sql`
+    /**
+     * Of different keys; answered in their order. The conflict's update changes nothing, but it locks the row, so the job
+     * cannot end before this transaction does.
+     */
+    async insert(tx: Database, jobs: readonly Spawn[]): Promise<{ id: string; spawned: boolean }[]> {
+      const rows = await tx.rows<{ id: string; kind: string; key: string; spawned: boolean }>(sql`
         insert into job (id, kind, key, input, run_at, affinity)
-        values (${id}, ${kind}, ${key}, ${json(input)}, clock_timestamp() + make_interval(secs => ${delayMs / 1000}::float8), ${affinity ?? null})
+        select id, kind, key, input::jsonb, clock_timestamp() + make_interval(secs => delay), affinity
+        from unnest(${jobs.map((one) => one.id)}::uuid[], ${jobs.map((one) => one.kind)}::text[], ${jobs.map((one) => one.key)}::text[],
+          ${jobs.map((one) => JSON.stringify(one.input ?? null))}::text[], ${jobs.map((one) => (one.delayMs ?? 0) / 1000)}::float8[],
+          ${jobs.map((one) => one.affinity ?? null)}::text[]) as new (id, kind, key, input, delay, affinity)
         on conflict (kind, key) do update set key = excluded.key
-        returning id, xmax = 0 as spawned`)
-      return { id: row?.id ?? id, spawned: row?.spawned ?? false }
-    },
-
-    /** Of keys that are new. */
-    async insertNew(tx: Database, kind: string, jobs: readonly Pick<Spawn, 'id' | 'key'>[]): Promise<void> {
-      await tx.rows(sql`
-        insert into job (id, kind, key, input, run_at)
-        select id, ${kind}, key, 'null', clock_timestamp()
-        from unnest(${jobs.map(({ id }) => id)}::uuid[], ${jobs.map(({ key }) => key)}::text[]) as new (id, key)`)
+        returning id, kind, key, xmax = 0 as spawned`)
+      const found = new Map(rows.map((row) => [`${row.kind} ${row.key}`, row]))
+      return jobs.map(({ id, kind, key }) => {
+        const row = found.get(`${kind} ${key}`)
+        return { id: row?.id ?? id, spawned: row?.spawned ?? false }
+      })
     },
 
     /** Claims up to `slots` due jobs of each kind, the longest due first, and tells how long until the next is due. */

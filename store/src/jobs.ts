@@ -16,15 +16,21 @@ export type { Job, Kind } from './jobs-run.ts'
 export { Later, LeaseLost, Stopping } from './jobs-run.ts'
 export { jobTable } from './jobs-table.ts'
 
+/** The job's id; false when one of its kind and key was there already. */
+export interface Spawned {
+  id: string
+  spawned: boolean
+}
+
 export interface Jobs {
   /**
    * Adds a job to the caller's transaction; `spawned` is false when one of this kind and key is there already, and that
    * one's id is answered. Either way the job cannot end before the transaction does: a run that calls `finish` first and
    * then looks for work sees what the transaction wrote.
    */
-  spawn(tx: Database, job: Omit<Spawn, 'id'>): Promise<{ id: string; spawned: boolean }>
-  /** Adds a job without input for each of these keys, which are new. */
-  spawnNew(tx: Database, kind: string, keys: readonly string[]): Promise<void>
+  spawn(tx: Database, job: Omit<Spawn, 'id'>): Promise<Spawned>
+  /** The same for several with different keys, in one statement; answered in their order. */
+  spawnAll(tx: Database, jobs: readonly Omit<Spawn, 'id'>[]): Promise<Spawned[]>
   /** Says how this replica runs a kind; kinds that it does not know it leaves to others. Before `start`. */
   register(kind: string, how: Kind): void
   start(): void
@@ -64,16 +70,20 @@ export function openJobs(options: JobsOptions): Jobs {
   const rows = jobRows(options.database, { replica: options.replica, owner, leaseMs })
   const engine: Engine = { rows, kinds: new Map(), running: new Map(), options, leaseMs, stopping: false }
   let ends: (() => void)[] = []
+  const spawnAll: Jobs['spawnAll'] = async (tx, jobs) => {
+    const done = await rows.insert(
+      tx,
+      jobs.map((job) => ({ ...job, id: options.clock.id() })),
+    )
+    if (done.some(({ spawned }) => spawned)) tx.afterCommit(() => options.wake.tell(topic))
+    return done
+  }
   return {
+    spawnAll,
     async spawn(tx, job) {
-      const done = await rows.insert(tx, { ...job, id: options.clock.id() })
-      if (done.spawned) tx.afterCommit(() => options.wake.tell(topic))
+      const [done] = await spawnAll(tx, [job])
+      if (done === undefined) throw new Error('a job without an answer')
       return done
-    },
-    async spawnNew(tx, kind, keys) {
-      const jobs = keys.map((key) => ({ id: options.clock.id(), key }))
-      await rows.insertNew(tx, kind, jobs)
-      tx.afterCommit(() => options.wake.tell(topic))
     },
     register: (kind, how) => void engine.kinds.set(kind, how),
     start() {

@@ -61,7 +61,8 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
   const stored = grouped((tasks: readonly NewStartTask[]) =>
     store.transaction(async (rows, tx) => {
       const made = await rows.insert(tasks)
-      if (made.size > 0) await jobs.spawnNew(tx, startJob, [...made])
+      const wanted = [...made].map((key) => ({ kind: startJob, key, input: null }))
+      if (wanted.length > 0) await jobs.spawnAll(tx, wanted)
       return tasks.map((task) =>
         made.has(task.id) ? view({ ...fresh, ...task, updated_at: task.created_at }) : undefined,
       )
