@@ -39,3 +39,5 @@ async function main(): Promise<number> {
 }
 
 process.exitCode = await main()
+// All that has to be done is done: what still holds this process does not hold up who waits for its end.
+setTimeout(() => process.exit(), 2_000).unref()

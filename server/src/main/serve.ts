@@ -6,9 +6,7 @@ import { type Log, openLog } from '../log.ts'
 import { openServer } from '../server.ts'
 import { examine, line } from './doctor.ts'
 import { openGround } from './ground.ts'
-
-/** How long a stop may take: what is not done by then is handed to the next start. */
-const stopMs = 8_000
+import { stopInTime } from './stop.ts'
 
 /** Serves until a signal says stop. Standard output tells a person what goes on; its last line says where it is ready. */
 export async function serveUntilStopped(config: Config): Promise<number> {
@@ -41,7 +39,7 @@ export async function serveUntilStopped(config: Config): Promise<number> {
       tell(`Parley is ready at ${server.url}`)
       await stopped
     } finally {
-      await server.close(stopMs)
+      await stopInTime(server, log)
     }
   } finally {
     await ground.close()
