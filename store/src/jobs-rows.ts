@@ -27,6 +27,12 @@ export interface Claimed {
   last_error: string | null
 }
 
+export interface Inserted {
+  id: string
+  spawned: boolean
+  epoch: number
+}
+
 type Held = Pick<Claimed, 'id' | 'epoch'>
 export type LeaseState = 'renewed' | 'held' | 'lost'
 
@@ -37,23 +43,25 @@ export function jobRows(database: Database, me: { replica: string; owner: string
   const lease = sql`make_interval(secs => ${me.leaseMs / 1000}::float8)`
   return {
     /**
-     * Of different keys; answered in their order. The conflict's update changes nothing, but it locks the row, so the job
-     * cannot end before this transaction does.
+     * Of different keys; answered in their order, with the epoch of those that are new and `taken`: claimed by the statement
+     * that adds them. The conflict's update changes nothing, but it locks the row, so the job cannot end before this
+     * transaction does.
      */
-    async insert(tx: Database, jobs: readonly Spawn[]): Promise<{ id: string; spawned: boolean }[]> {
-      const rows = await tx.rows<{ id: string; kind: string; key: string; spawned: boolean }>(sql`
-        insert into job (id, kind, key, input, run_at, affinity)
-        select id, kind, key, input::jsonb, clock_timestamp() + make_interval(secs => delay), affinity
-        from unnest(${jobs.map((one) => one.id)}::uuid[], ${jobs.map((one) => one.kind)}::text[], ${jobs.map((one) => one.key)}::text[],
-          ${jobs.map((one) => JSON.stringify(one.input ?? null))}::text[], ${jobs.map((one) => (one.delayMs ?? 0) / 1000)}::float8[],
-          ${jobs.map((one) => one.affinity ?? null)}::text[]) as new (id, kind, key, input, delay, affinity)
+    async insert(tx: Database, jobs: readonly (Spawn & { taken: boolean })[]): Promise<Inserted[]> {
+      const of = <T>(read: (job: Spawn & { taken: boolean }) => T) => jobs.map(read)
+      const rows = await tx.rows<Inserted & { kind: string; key: string }>(sql`
+        insert into job (id, kind, key, input, run_at, affinity, attempt, epoch, lease_owner, lease_until)
+        select id, kind, key, input::jsonb, clock_timestamp() + make_interval(secs => delay), affinity,
+          case when taken then 1 else 0 end, case when taken then nextval('job_epoch') else 0 end,
+          case when taken then ${me.owner} end, case when taken then clock_timestamp() + ${lease} end
+        from unnest(${of(({ id }) => id)}::uuid[], ${of(({ kind }) => kind)}::text[], ${of(({ key }) => key)}::text[],
+          ${of(({ input }) => JSON.stringify(input ?? null))}::text[], ${of(({ delayMs = 0 }) => delayMs / 1000)}::float8[],
+          ${of(({ affinity }) => affinity ?? null)}::text[], ${of(({ taken }) => taken)}::bool[])
+          as new (id, kind, key, input, delay, affinity, taken)
         on conflict (kind, key) do update set key = excluded.key
-        returning id, kind, key, xmax = 0 as spawned`)
+        returning id, kind, key, epoch, xmax = 0 as spawned`)
       const found = new Map(rows.map((row) => [`${row.kind} ${row.key}`, row]))
-      return jobs.map(({ id, kind, key }) => {
-        const row = found.get(`${kind} ${key}`)
-        return { id: row?.id ?? id, spawned: row?.spawned ?? false }
-      })
+      return jobs.map(({ id, kind, key }) => found.get(`${kind} ${key}`) ?? { id, spawned: false, epoch: 0 })
     },
 
     /** Claims up to `slots` due jobs of each kind, the longest due first, and tells how long until the next is due. */

@@ -63,6 +63,44 @@ test('200 jobs that lie ready are claimed by four replicas without a double', as
   assert.equal(new Set(ran).size, 200)
 })
 
+test('a job begins where it was spawned when there is a free slot, and elsewhere when it belongs there', async () => {
+  await using here = await house()
+  const ran: string[] = []
+  const on = (name: string) => ({
+    work: { run: async ({ key }: Job) => void ran.push(`${key} on ${name}`), concurrency: 30 },
+  })
+  const one = here.replica('one', on('one'))
+  here.replica('two', on('two'))
+  for (let n = 0; n < 20; n += 1) await one.spawn(`${n}`)
+  await until(() => ran.length === 20)
+  assert.deepEqual(new Set(ran), new Set(Array.from({ length: 20 }, (_, n) => `${n} on one`)))
+  await one.spawn('theirs', { affinity: 'two' })
+  await empty(here)
+  assert.equal(ran.at(-1), 'theirs on two')
+})
+
+test('of jobs that were spawned together no more than the agreed number begin, and the others follow', async () => {
+  await using here = await house()
+  let [now, most] = [0, 0]
+  const attempts: number[] = []
+  const run = async ({ attempt }: Job) => {
+    attempts.push(attempt)
+    most = Math.max(most, ++now)
+    await systemClock.sleep(20)
+    now -= 1
+  }
+  const one = here.replica('one', { work: { run, concurrency: 3 } })
+  const jobs = Array.from({ length: 10 }, (_, n) => ({ kind: 'work', key: `${n}`, input: null }))
+  const done = await one.database.transaction((tx) => one.jobs.spawnAll(tx, jobs))
+  assert.ok(done.every(({ spawned }) => spawned))
+  await empty(here)
+  assert.equal(most, 3)
+  assert.deepEqual(
+    attempts,
+    Array.from({ length: 10 }, () => 1),
+  )
+})
+
 test('a job that can do nothing yet runs again, no sooner than it said, as often as it takes', async () => {
   await using here = await house()
   const ran: { attempt: number; at: number }[] = []

@@ -6,8 +6,8 @@ import { type Kind, LeaseLost, type Running, runClaimed, Stopping } from './jobs
 import type { Wake } from './wake.ts'
 
 /*
- * Durable work: a row that is spawned in the caller's transaction and is gone when its work is done. A replica claims a row
- * by a lease (by the database's clock) and a new epoch, renews all its leases once a second, and ends a run whose lease is
+ * Durable work: a row that is spawned in the caller's transaction and is gone when its work is done. A replica claims a row,
+ * found or spawned by itself, by a lease (by the database's clock) and a new epoch, renews all its leases once a second, and ends a run whose lease is
  * lost. What a run writes it writes under its epoch (`Job.finish`), so a run that was given up for dead cannot write after
  * the one that replaced it. A job may therefore run more than once, and has its effect once.
  */
@@ -60,6 +60,9 @@ interface Engine {
   running: Map<string, Running>
   options: JobsOptions
   leaseMs: number
+  /** Looks for jobs to claim; nothing until this replica works. */
+  poke: () => void
+  working: boolean
   stopping: boolean
 }
 
@@ -68,15 +71,28 @@ export function openJobs(options: JobsOptions): Jobs {
   // A process that comes back under the same name must not take the rows of its former life for its own.
   const owner = `${options.replica} ${randomUUID().slice(0, 8)}`
   const rows = jobRows(options.database, { replica: options.replica, owner, leaseMs })
-  const engine: Engine = { rows, kinds: new Map(), running: new Map(), options, leaseMs, stopping: false }
+  const engine: Engine = {
+    rows,
+    kinds: new Map(),
+    running: new Map(),
+    options,
+    leaseMs,
+    poke: () => {},
+    working: false,
+    stopping: false,
+  }
   let ends: (() => void)[] = []
   const spawnAll: Jobs['spawnAll'] = async (tx, jobs) => {
-    const done = await rows.insert(
-      tx,
-      jobs.map((job) => ({ ...job, id: options.clock.id() })),
-    )
-    if (done.some(({ spawned }) => spawned)) tx.afterCommit(() => options.wake.tell(topic))
-    return done
+    const until = performance.now() + leaseMs
+    const wanted = jobs.map((job) => ({ ...job, id: options.clock.id(), taken: takes(engine, job) }))
+    const done = await rows.insert(tx, wanted)
+    tx.afterCommit(() => {
+      const added = wanted.flatMap((job, index) => (done[index]?.spawned ? { ...job, epoch: done[index].epoch } : []))
+      if (added.some(({ taken }) => !taken)) options.wake.tell(topic)
+      // After whoever waits for this commit has been answered.
+      setImmediate(() => added.forEach((job) => job.taken && take(engine, job, until)))
+    })
+    return done.map(({ id, spawned }) => ({ id, spawned }))
   }
   return {
     spawnAll,
@@ -87,6 +103,7 @@ export function openJobs(options: JobsOptions): Jobs {
     },
     register: (kind, how) => void engine.kinds.set(kind, how),
     start() {
+      engine.working = true
       ends = [claimer(engine), heart(engine)]
     },
     async stop(graceMs) {
@@ -117,7 +134,7 @@ function claimer(engine: Engine): () => void {
     let pause = pollMs
     while (wanted && !engine.stopping) {
       wanted = false
-      pause = await claim(engine, () => void poke()).catch((error: unknown) => {
+      pause = await claim(engine).catch((error: unknown) => {
         log('Jobs could not be claimed.', { error })
         return pollMs
       })
@@ -127,7 +144,8 @@ function claimer(engine: Engine): () => void {
     clearTimeout(timer)
     if (!engine.stopping) timer = setTimeout(poke, pause)
   }
-  const off = wake.on(topic, () => void poke())
+  engine.poke = () => void poke()
+  const off = wake.on(topic, engine.poke)
   void poke()
   return () => {
     off()
@@ -135,13 +153,39 @@ function claimer(engine: Engine): () => void {
   }
 }
 
+/** Whether a job that is spawned here can begin here, without being looked for. */
+function takes(engine: Engine, { kind, affinity = null, delayMs = 0 }: Omit<Spawn, 'id'>): boolean {
+  const mine = affinity === null || affinity === engine.options.replica
+  return mine && delayMs === 0 && engine.working && !engine.stopping && hasSlot(engine, kind)
+}
+
+/** Begins a job that this replica has spawned and claimed in one. */
+function take(engine: Engine, job: Omit<Spawn, 'id'> & { id: string; epoch: number }, until: number): void {
+  const { id, kind, key, epoch } = job
+  const input: unknown = JSON.parse(JSON.stringify(job.input ?? null))
+  beginIfFree(engine, { id, kind, key, input, attempt: 1, epoch, last_error: null }, until)
+}
+
+/** Its slot may have been filled since it was claimed: by one that was spawned here, or one that was found. */
+function beginIfFree(engine: Engine, row: Claimed, until: number): void {
+  const { rows, options } = engine
+  if (!engine.stopping && hasSlot(engine, row.kind)) return begin(engine, row, until)
+  rows
+    .handBack(row)
+    .then(() => options.wake.tell(topic))
+    // Its lease runs out.
+    .catch((error: unknown) => options.log('A job could not be handed back.', { error }))
+}
+
+const hasSlot = (engine: Engine, kind: string): boolean => freeSlots(engine).some((free) => free.kind === kind)
+
 /** Starts what can be claimed; answers how long to wait with the next claim. */
-async function claim(engine: Engine, freed: () => void): Promise<number> {
+async function claim(engine: Engine): Promise<number> {
   const free = freeSlots(engine)
   if (free.length === 0) return pollMs
   const began = performance.now()
   const { jobs, nextMs } = await engine.rows.claim(free)
-  for (const row of jobs) begin(engine, row, began + engine.leaseMs, freed)
+  for (const row of jobs) beginIfFree(engine, row, began + engine.leaseMs)
   const filled = free.some(({ kind, slots }) => jobs.filter((row) => row.kind === kind).length === slots)
   // A kind that filled its slots may have more waiting, but only a freed slot could take it.
   return filled && freeSlots(engine).length > 0 ? 0 : Math.max(1, Math.min(pollMs, nextMs))
@@ -153,7 +197,7 @@ function freeSlots({ kinds, running }: Engine): { kind: string; slots: number }[
   return [...free].flatMap(([kind, slots]) => (slots > 0 ? [{ kind, slots }] : []))
 }
 
-function begin(engine: Engine, row: Claimed, until: number, freed: () => void): void {
+function begin(engine: Engine, row: Claimed, until: number): void {
   const kind = engine.kinds.get(row.kind)
   if (!kind) return
   const abort = new AbortController()
@@ -164,9 +208,8 @@ function begin(engine: Engine, row: Claimed, until: number, freed: () => void): 
   run.done = runClaimed({ ...engine.options, rows: engine.rows, kind }, run).finally(() => {
     clearTimeout(run.expiry)
     engine.running.delete(name)
-    freed()
+    engine.poke()
   })
-  if (engine.stopping) abort.abort(new Stopping())
 }
 
 /** One statement a second says that this replica lives and renews what it holds. */
