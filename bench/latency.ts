@@ -57,7 +57,8 @@ export async function followRows(program: Program, llm: ScriptedLlm, append: num
   const seen: number[] = []
   const accepted: number[] = []
   for (let index = 0; index < 12; index += 1) {
-    const command = 'sleep 0.3; date +%s%3N; sleep 0.6'
+    // In one write, and longer than what is held back of its end, for it could be the beginning of a secret.
+    const command = 'sleep 0.3; echo "$(date +%s%3N) is when this line began its way to the follower"; sleep 0.6'
     await llm.setScript({
       toolkit: { shell: [{ name: 'terminal', args: { command: '{{cmd}}' } }] },
       turns: [{ use: [{ tool: 'shell', vars: { cmd: command } }] }, { text: 'Done.' }],
