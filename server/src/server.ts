@@ -121,7 +121,8 @@ export async function openServer(parts: ServerParts) {
       await using _ = everything
       readiness.closing = true
       guests.close()
-      void Promise.all([keeper.stop(), outgoing.stop()])
+      // They are waited for with everything else.
+      void Promise.allSettled([keeper.stop(), outgoing.stop()])
       await Promise.all([door.close(graceMs), jobs.stop(graceMs)])
     },
   }

@@ -7,9 +7,9 @@ import type { Wake } from './wake.ts'
 
 /*
  * Durable work: a row that is spawned in the caller's transaction and is gone when its work is done. A replica claims a row,
- * found or spawned by itself, by a lease (by the database's clock) and a new epoch, renews all its leases once a second, and ends a run whose lease is
- * lost. What a run writes it writes under its epoch (`Job.finish`), so a run that was given up for dead cannot write after
- * the one that replaced it. A job may therefore run more than once, and has its effect once.
+ * found or spawned by itself, by a lease (by the database's clock) and a new epoch, renews all its leases once a second, and
+ * ends a run whose lease is lost. What a run writes it writes under its epoch (`Job.finish`), so a run that was given up for
+ * dead cannot write after the one that replaced it. A job may therefore run more than once, and has its effect once.
  */
 
 export type { Job, Kind } from './jobs-run.ts'
