@@ -163,7 +163,13 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
   const found = []
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
-    if (entry.isFile() && (await readFile(path)).includes(text)) found.push(path)
+    if (entry.isFile() && (await readFile(path).catch(gone)).includes(text)) found.push(path)
   }
   return found
+}
+
+/** What is written while we look takes its name when it is whole: it is read by the other one. */
+function gone(error: NodeJS.ErrnoException): Buffer {
+  if (error.code === 'ENOENT') return Buffer.alloc(0)
+  throw error
 }

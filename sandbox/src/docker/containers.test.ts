@@ -2,24 +2,36 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pauseContainer } from './containers.ts'
 
-const refusing = (...answers: string[]) => {
-  let asked = 0
-  const pause = async () => {
-    const answer = answers[asked++]
-    if (answer !== undefined) throw Object.assign(new Error(answer), { statusCode: 500 })
+/** An engine that answers so, and takes a container for paused whether it could freeze it or not. */
+function refusing(...answers: string[]) {
+  const said: string[] = []
+  let paused = false
+  const failed = (message: string, statusCode: number) => Object.assign(new Error(message), { statusCode })
+  return {
+    said,
+    async pause() {
+      said.push('pause')
+      if (paused) throw failed('the container is already paused', 409)
+      paused = true
+      const answer = answers.shift()
+      if (answer !== undefined) throw failed(answer, 500)
+    },
+    async unpause() {
+      said.push('unpause')
+      paused = false
+    },
   }
-  return { pause, asked: () => asked }
 }
 
 test('a container that could not be frozen for what began in it just then is frozen a moment later', async () => {
   const late = 'OCI runtime pause failed: unable to freeze: unknown'
   const container = refusing(late, late)
   await pauseContainer(container)
-  assert.equal(container.asked(), 3)
+  assert.deepEqual(container.said, ['pause', 'unpause', 'pause', 'unpause', 'pause'])
 })
 
 test('another refusal of the engine is told at once', async () => {
   const container = refusing('no space left on device')
   await assert.rejects(pauseContainer(container), /the container engine says: no space left/)
-  assert.equal(container.asked(), 1)
+  assert.deepEqual(container.said, ['pause'])
 })

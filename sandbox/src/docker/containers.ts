@@ -28,11 +28,16 @@ export async function removeContainer(container: Container): Promise<void> {
 
 const pauseMs = 10_000
 
+interface Pausable {
+  pause(): Promise<unknown>
+  unpause(): Promise<unknown>
+}
+
 /**
  * Stops all that runs in it. Where the first version of control groups freezes, the engine gives up on a container that
  * begins programs faster than they are frozen; one of the next moments is quieter.
  */
-export async function pauseContainer(container: { pause(): Promise<unknown> }): Promise<void> {
+export async function pauseContainer(container: Pausable): Promise<void> {
   const deadline = performance.now() + pauseMs
   for (;;) {
     try {
@@ -40,6 +45,8 @@ export async function pauseContainer(container: { pause(): Promise<unknown> }): 
     } catch (error) {
       if (!String(error).includes('unable to freeze') || performance.now() > deadline) throw error
       await sleep(50)
+      // The engine may take it for paused all the same.
+      await container.unpause().catch(() => undefined)
     }
   }
 }
