@@ -11,17 +11,10 @@ import { startJob, startTopic } from '../topics.ts'
 import type { NewStartTask, Passed, StartTaskRow, StartTaskStore, TaskFilters, TaskSort } from './store.ts'
 import { taskSortColumn } from './store.ts'
 
-/** What the row of a start has besides what it is made with. */
-const fresh = {
-  detail: null,
-  sandbox_id: null,
-  made_sandbox: false,
-  notices: [],
-  output: '',
-  output_of: null,
-} satisfies Partial<StartTaskRow>
-
 /** How far a start has come: the row that the start writes and everybody reads. */
+
+/** What of a row is shown. */
+type Shown = NewStartTask & Pick<StartTaskRow, 'detail' | 'sandbox_id' | 'updated_at'>
 
 interface Parts {
   store: StartTaskStore
@@ -38,10 +31,7 @@ export type StartTasks = ReturnType<typeof startTasks>
 
 export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, deadlineMs }: Parts) {
   /** As it was at its n-th status: what was not known then is not in it. */
-  function view(
-    row: StartTaskRow,
-    passed: Passed = { ...row.log.at(-1), status: row.status, at: row.updated_at },
-  ): StartTask {
+  function view(row: Shown, passed: Passed = { ...row.log.at(-1), status: row.status, at: row.updated_at }): StartTask {
     const ready = passed.status === 'READY'
     return {
       id: row.id,
@@ -64,7 +54,7 @@ export function startTasks({ store, jobs, wake, clock, seal, cursor, baseUrl, de
       const wanted = [...made].map((key) => ({ kind: startJob, key, input: null }))
       if (wanted.length > 0) await jobs.spawnAll(tx, wanted)
       return tasks.map((task) =>
-        made.has(task.id) ? view({ ...fresh, ...task, updated_at: task.created_at }) : undefined,
+        made.has(task.id) ? view({ ...task, detail: null, sandbox_id: null, updated_at: task.created_at }) : undefined,
       )
     }),
   )
